@@ -49,7 +49,7 @@ State = Literal["equivalent", "different", "inconclusive"]
 Fate = Literal["same", "changed", "lost", "unknown"]
 #: of a figure's valid trials: all are in both snapshots with the same packets, or only those in common are
 Same = Literal["all", "common"]
-SettledBy = Literal["seeds", "network", "baseline", "figure"]
+SettledBy = Literal["seeds", "seed", "network", "baseline", "source", "figure"]
 #: a change of a parameter within this part of its earlier value has no practical effect
 PARAMETER_PART = 0.05
 #: a seed that lies beyond all earlier ones by more than so many margins may look different
@@ -88,7 +88,8 @@ class Difference:
     ``looks``: it looks different. ``better``: the judgement by the
     standard or by kernel TCP became good, or bad; None if neither. ``p`` is not corrected, ``p_holm`` is.
     ``seeds``: behind the comparison; of a parameter: its trials. ``settled_by``: what may settle it if it is
-    inconclusive: more seeds, another network, another baseline, or a stack that shows the figure.
+    inconclusive: more seeds, a look at one seed, another network, a baseline that has the figure, one source
+    on both sides, or a stack that shows the figure.
     """
 
     place: str
@@ -375,6 +376,7 @@ def _value(
     margin = MARGINS[name].margin(earlier)
     interval = found.difference
     outlier = _outlier(new, old, margin)
+    moved = abs(interval.estimate) > margin and not interval.low <= 0 <= interval.high
     one = Difference(
         place=place,
         name=name,
@@ -382,7 +384,7 @@ def _value(
         before=f"{earlier:.4g}",
         after=f"{math.fsum(new.values()) / len(new):.4g}",
         state="inconclusive",
-        looks=bool(outlier) or (abs(interval.estimate) > margin and not interval.low <= 0 <= interval.high),
+        looks=bool(outlier) or moved,
         unit=quantities.ALL[name].unit,
         change=interval.estimate,
         low=_finite(interval.low),
@@ -391,6 +393,7 @@ def _value(
         p=found.p,
         seeds=min(len(old), len(new)),
         why=outlier if math.isfinite(interval.low) else _too_few(min(len(old), len(new))),
+        settled_by="seed" if outlier and not moved and math.isfinite(interval.low) else "seeds",
     )
     if not found.varies and one.seeds >= FEWEST_SEEDS:
         # the same change in every seed
@@ -583,7 +586,7 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter, kind_level
         # the two sources of one trial differ, too: that proves nothing
         why = f"measured from the {new.source} now, and from the {old.source} before"
         worse = accused or (one.better is False and _is_no_chance(name, new))
-        return replace(one, why=why, looks=worse or found.state == "different", settled_by="baseline")
+        return replace(one, why=why, looks=worse or found.state == "different", settled_by="source")
     return found
 
 

@@ -48,9 +48,14 @@ _REMEDIES: dict[Outcome, str] = {
 _SETTLED: dict[SettledBy, str] = {
     "seeds": "More seeds may settle it: raise seeds in {files}, "
     "and make the baseline again with the old stack",
+    "seed": "One seed is far from all others: look at its trial. A stack that did not change shows this, "
+    "too, if it stalls in few of its seeds. To accept it: cambrian gate {gate} --update",
     "network": "No seed settles a parameter that too few differing trials show: "
     "let a second network show it, or give its network random losses",
-    "baseline": "The baseline cannot judge a figure that it lacks: make it again with the old stack",
+    "baseline": "The baseline cannot judge a figure that is bad now: if an earlier version of Cambrian made "
+    "it, make it again with the old stack. To accept the change: cambrian gate {gate} --update",
+    "source": "A figure is measured from the stack's log on one side, and from packets on the other: let the "
+    "stack log its window as before. To accept the change: cambrian gate {gate} --update",
     "figure": "No seed settles a figure that is missing now: find out why this stack no longer shows it",
 }
 
@@ -98,7 +103,9 @@ def _remedies(result: Result, compared: Compared) -> Iterator[str]:
         )
     causes = {one.settled_by for one in compared.doubtful} | ({"figure"} if compared.gaps else set())
     files = " and ".join(_files_of_seeds(result, compared))
-    yield from (text.format(files=files) for cause, text in _SETTLED.items() if cause in causes)
+    for cause, text in _SETTLED.items():
+        if cause in causes:
+            yield text.format(files=files, gate=result.gate.path)
 
 
 def _files_of_seeds(result: Result, compared: Compared) -> list[str]:

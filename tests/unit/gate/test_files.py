@@ -425,19 +425,31 @@ def test_what_to_do_depends_on_why_a_gate_is_not_judged() -> None:
     beta = Parameter(value=0.7, low=0.69, high=0.71, trials=1, events=50, status="as it should be")
     other = beta.model_copy(update={"value": 0.5, "low": 0.49, "high": 0.51, "status": "off"})
     with_beta, with_other = (usual.model_copy(update={"parameters": {"beta": one}}) for one in (beta, other))
+    of_log, of_packets = (
+        usual.model_copy(update={"parameters": {"beta": one.model_copy(update={"source": source})}})
+        for one, source in ((beta, "window"), (other, "packets"))
+    )
+    wide = beta.model_copy(update={"low": 0.52, "high": 0.88, "trials": 5, "status": "inconclusive"})
+    surely = other.model_copy(update={"trials": 5})
+    with_wide, with_surely = (
+        usual.model_copy(update={"parameters": {"beta": one}}) for one in (wide, surely)
+    )
     complete = _values(*[3.0] * 5, name="completion_s")
     for found, said in (
-        (_not_judged(usual, slow), "raise seeds in my.toml"),
-        (_not_judged(usual, slow, "page.toml"), "raise seeds in page.toml"),
+        (_not_judged(with_wide, with_surely), "raise seeds in my.toml"),
+        (_not_judged(with_wide, with_surely, "page.toml"), "raise seeds in page.toml"),
+        (_not_judged(usual, slow), "look at its trial"),
+        (_not_judged(of_log, of_packets), "let the stack log its window as before"),
         (_not_judged(usual, usual, gone={"alone/old/quinn-cubic seed 1": "c"}), "restore the studies of my"),
         (_not_judged(with_beta, with_other), "let a second network show it"),
         (_not_judged(with_beta, usual), "find out why this stack no longer shows it"),
-        (_not_judged(usual, with_other), "make it again with the old stack"),
+        (_not_judged(usual, with_other), "To accept the change: cambrian gate my.toml --update"),
         (_not_judged(complete, _values(*[3.0] * 4, name="completion_s")), "find out why"),
     ):
         text = output.remedy(found)
         assert found.outcome == "not judged" and said in text and "\n" not in text
-        assert ("seeds in" in text) == ("raise seeds" in said)
+        assert ("seeds in m" in text or "seeds in p" in text) == ("raise seeds" in said)
+        assert ("The baseline cannot judge" in text) == ("To accept" in said)
     failed = replace(_not_judged(usual, usual), outcome="not judged", errors=("page: net seed 5: killed",))
     assert "run the gate again" in output.remedy(failed)
 
