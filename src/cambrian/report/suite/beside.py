@@ -101,14 +101,15 @@ def _table(compared: Compared, csv: str, labels: Mapping[str, str]) -> layout.Sh
 
 
 def _published(unit: str, digits: int) -> Column:
-    """Figures with the digits that the paper prints: 4 is known to be 3.5 to 4.5, and 4.00 would not be.
+    """Figures with at most the digits that the paper prints: 4 stands for 3.5 to 4.5, 4.00 would not.
 
-    ``digits``: of exact figures, and of those with an interval.
+    ``digits``: most decimals, and those of exact figures and of those with an interval.
     """
 
     def show(row: Row) -> str:
         half = row["published_half_unit"] if row["published_low"] is None else None
-        return layout.interval(row, "published", max(0, round(-math.log10(2 * half))) if half else digits)
+        printed = max(0, round(-math.log10(2 * half))) if half else digits
+        return layout.interval(row, "published", min(digits, printed))
 
     return Column(f"Published{unit}", show)
 

@@ -44,4 +44,4 @@ def test_a_published_figure_has_the_digits_of_its_paper(tmp_path: Path) -> None:
     found = compare(comparisons(made)["alone"], made, seen)
     table = beside._table(found, "x.csv", {})
     place = next(i for i, one in enumerate(table.headings) if one.startswith("Published"))
-    assert [row[place] for row in table.rows] == ["4", "4.0", "0.125", "7.00 [5.76, 8.24]"]
+    assert [row[place] for row in table.rows] == ["4", "4.0", "0.12", "7.00 [5.76, 8.24]"]
