@@ -88,13 +88,13 @@ def _read(comparison: Comparison, paper: Path, name: str) -> pl.DataFrame:
         remedy = hints.for_name(name, known, "the files there are")
         raise fault(comparison, paper, "files", f"there is no {name}", remedy)
     frame = pl.read_csv(path, infer_schema_length=None, glob=False)
-    printed = pl.read_csv(path, infer_schema=False, glob=False)
     for key, column in comparison.published_columns.items():
         if column not in frame.columns:
             remedy = hints.for_name(column, frame.columns, "its columns are")
             raise fault(comparison, paper, key, f"{name} has no column {column}", remedy)
     if comparison.published is None or not comparison.is_rounded:
         return frame.with_columns(pl.lit(0.0).alias(HALF_UNIT))
+    printed = pl.read_csv(path, columns=[comparison.published], infer_schema=False, glob=False)
     halves = [_half_unit(text) for text in printed[comparison.published]]
     return frame.with_columns(pl.Series(HALF_UNIT, halves, dtype=pl.Float64))
 
