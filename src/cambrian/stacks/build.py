@@ -118,8 +118,8 @@ def _stated(stack: Stack) -> Iterator[tuple[Path, str]]:
 
 def _run_there(stack: Stack) -> Iterator[tuple[Path, str]]:
     """What a stack of kind "none" also runs where it is: files that its commands name, and libraries."""
-    named = [
-        Path(text)
+    texts = [
+        text
         for side in stack.sides()
         for words in (*side.command, *side.environment.values())
         for text in _BETWEEN_PATHS.split(words)
@@ -127,21 +127,17 @@ def _run_there(stack: Stack) -> Iterator[tuple[Path, str]]:
     ]
     # what a guest has of its own, such as /tmp, it does not see of the host
     shown = tuple(shown_folders(stack))
-    hidden = [path for path in named if _is_below(path, HIDDEN) and not _is_below(path, shown)]
-    files = [
+    named = [
         path
-        for path in dict.fromkeys(named)
-        if path not in hidden and not libraries.is_system(path) and libraries.may_be_read(path)
+        for path in dict.fromkeys(map(Path, texts))
+        if not libraries.is_below(path, HIDDEN) or libraries.is_below(path, shown)
     ]
+    files = [path for path in named if not libraries.is_system(path) and libraries.may_be_read(path)]
     yield from ((path, str(path)) for path in files)
     folders = [path for path in named if libraries.may_be_read(path, folder=True)]
     programs = (program_there(stack), *files)
     for path in dict.fromkeys(path for one in programs for path in libraries.loaded(one, folders)):
         yield path, f"library {path.name}"
-
-
-def _is_below(path: Path, folders: Iterable[str]) -> bool:
-    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def _hashes(stack: Stack) -> dict[Path, bytes]:

@@ -23,7 +23,12 @@ _NAMES = ("needed", "rpath", "runpath")
 def is_system(path: Path) -> bool:
     """Is the file one of the system, which no stack's identity has?"""
     real = Path(os.path.realpath(path))
-    return not real.is_relative_to(_BY_HAND) and any(real.is_relative_to(folder) for folder in _SYSTEM)
+    return is_below(real, _SYSTEM) and not real.is_relative_to(_BY_HAND)
+
+
+def is_below(path: Path, folders: Iterable[str]) -> bool:
+    """Is it one of the folders, or in one of them?"""
+    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def loaded(program: Path, named: Iterable[Path] = ()) -> list[Path]:
