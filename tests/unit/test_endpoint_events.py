@@ -64,6 +64,8 @@ def test_what_a_receiver_got_after_the_trials_end_is_not_complete() -> None:
         # lines of a foreign program's log
         ([{"event": "ready", "level": "info"}], None),
         ([{"event": "done", "level": "info", "bytes": 10}], None),
+        ([{"event": "load", "time_ns": 1, "cpu": 0.5}], None),
+        ([{"event": "stats", "role": "client"}], None),
     ],
 )
 def test_whether_a_connection_was_made(lines: list[dict[str, object]], made: bool | None) -> None:
@@ -72,12 +74,21 @@ def test_whether_a_connection_was_made(lines: list[dict[str, object]], made: boo
 
 def test_counts_of_several_connections_add_up() -> None:
     said = events(
+        *[{"event": "connected", "time_ns": 1}] * 2,
         {"event": "stats", "packets_sent": 10, "ptos": 2},
         {"event": "stats", "packets_sent": 0, "ptos": 7},
         {"event": "stats", "packets_sent": 5, "ptos": 1},
     )
     assert said.total("ptos") == 3
     assert said.total("packets_lost") is None
+
+
+def test_counts_so_far_are_not_added_up() -> None:
+    """One line a second of one connection: the sum has the first losses in each line."""
+    lines = [{"event": "stats", "packets_sent": 100 * second, "packets_lost": 3} for second in range(1, 4)]
+    assert events(*lines).total("packets_lost") is None
+    assert events({"event": "connected", "time_ns": 1}, *lines).total("packets_lost") is None
+    assert events({"event": "connected", "time_ns": 1}, lines[-1]).total("packets_lost") == 3
 
 
 def test_what_is_no_event_is_passed_over(tmp_path: Path) -> None:
@@ -115,10 +126,13 @@ def test_a_stored_trial_has_them_in_its_manifest() -> None:
 )
 def test_an_event_of_other_types_is_named_and_left_out(tmp_path: Path, line: str, wrong: str) -> None:
     path = tmp_path / "flow0.sender.out"
-    path.write_text(f'{{"event": "ready"}}\n{line}\n')
+    path.write_text(f'{{"event": "ready", "role": "server"}}\n{line}\n')
     said = EndpointEvents.read(path)
     assert [event["event"] for event in said.events] == ["ready"]
     assert said.odd == f"wrote an event with {wrong}"
+    # the same line in a log of a program that does not follow the contract
+    path.write_text(f'{{"event": "ready"}}\n{line}\n')
+    assert EndpointEvents.read(path).odd == ""
 
 
 def test_lines_that_are_no_events_are_ignored(tmp_path: Path) -> None:

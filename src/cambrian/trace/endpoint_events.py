@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 #: the contract's events. A program of another convention may log JSON of its own, which says nothing here
 NAMES = ("ready", "cca", "connected", "progress", "done", "stats", "object", "load")
+#: events that must have a time. A program of another convention seldom logs one of them with ``time_ns``
+_TIMED = ("connected", "progress", "done")
 #: events that a trial's manifest does not store, because there may be thousands
 _MANY = ("progress", "object")
 #: the types of the fields that are read, without None: a program that follows the contract cannot have others
@@ -74,8 +76,8 @@ class ReadBack:
 class EndpointEvents:
     """One endpoint's events, in order. Times are CLOCK_REALTIME, in nanoseconds.
 
-    ``odd``: the first event whose fields do not have the contract's types, in words; empty if there is none.
-    Such events are left out.
+    ``odd``: the first event whose fields do not have the contract's types, in words; empty if there is none,
+    and for a program that does not follow the contract. Such events are left out.
     """
 
     events: Sequence[Mapping[str, Any]]
@@ -83,14 +85,18 @@ class EndpointEvents:
 
     @classmethod
     def read(cls, path: Path) -> EndpointEvents:
-        """The contract's lines of a program's standard output; other lines are ignored."""
+        """The contract's lines of a program's standard output; other lines are ignored.
+
+        Only a program that follows the contract can break it: another's log may have an "error" of any type.
+        """
         events, odd = [], ""
         for event in _lines(path):
             if (wrong := _wrong_field(event)) is None:
                 events.append(event)
             else:
                 odd = odd or f"wrote an event with {wrong}"
-        return cls(tuple(events), odd)
+        found = cls(tuple(events), odd)
+        return found if found.follows else replace(found, odd="")
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any], name: str) -> EndpointEvents:
@@ -143,7 +149,10 @@ class EndpointEvents:
     @property
     def follows(self) -> bool:
         """Does the program follow the contract? A log's line of the same name has no role or time."""
-        return any(event.get("role") or event.get("time_ns") is not None for event in self.events)
+        return any(
+            bool(event.get("role")) if event["event"] == "ready" else event.get("time_ns") is not None
+            for event in self.kind("ready", *_TIMED)
+        )
 
     @property
     def connected(self) -> bool | None:
@@ -152,8 +161,14 @@ class EndpointEvents:
         return (received or bool(self.kind("connected"))) if self.follows else None
 
     def total(self, name: str) -> int | None:
-        """A stack's own count over its connections; None if it has no counter, or counted no packet."""
+        """A stack's own count over its connections; None if it has no counter, or counted no packet.
+
+        None too with more counts than connections: such a program writes what it has counted so far, and a
+        sum of those has each loss several times.
+        """
         stats = [event for event in self.kind("stats") if event.get("packets_sent")]
+        if len(stats) > max(len(self.kind("connected")), 1):
+            return None
         counts = [event[name] for event in stats if event.get(name) is not None]
         return sum(counts) if counts else None
 

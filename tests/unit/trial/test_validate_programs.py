@@ -198,7 +198,7 @@ def test_the_program_of_a_trace_must_have_seen_every_packet(
 
 def test_who_speaks_the_contract_says_whether_it_connected(tmp_path: Path) -> None:
     running = {"status": -15, "ended_ns": 61 * S}
-    assert facts(tmp_path, running, [{"event": "ready"}]).connected is False
+    assert facts(tmp_path, running, [{"event": "ready", "role": "client"}]).connected is False
     assert facts(tmp_path, running, [{"event": "progress", "bytes": 10}]).connected is True
     assert facts(tmp_path, running).connected is None
 
