@@ -41,6 +41,10 @@ class NoFigure:
     why: str
 
 
+class NotInNetwork(ValueError):
+    """A network of a user has a name of the fingerprint's, but not what the probe is about; in words."""
+
+
 def mean(several: Sequence[Figure | NoFigure]) -> Figure | NoFigure:
     """The mean over the trials of one seed (at least one), or why one of them gives no figure."""
     known = [one for one in several if isinstance(one, Figure)]

@@ -12,7 +12,7 @@ import numpy as np
 from cambrian.metrics.columns import NS_PER_S, Int64Array
 from cambrian.probes import falls
 from cambrian.probes.falls import Fall, Loss
-from cambrian.probes.figures import Figure, NoFigure
+from cambrian.probes.figures import Figure, NoFigure, NotInNetwork
 from cambrian.probes.probed_flow import ProbedFlow
 
 #: packets that measure the base round trip and leave the sender's host before its flow
@@ -38,7 +38,7 @@ def followed(flow: ProbedFlow) -> list[Fall]:
     """The change of the flight after each lone loss.
 
     Raises:
-        ValueError: this network has no lone losses.
+        NotInNetwork: this network has no lone losses.
     """
     times = _lost_ns(flow)[FIRST_COUNTED - 1 :]
     return falls.after(flow, [Loss(int(time), int(time)) for time in times])
@@ -119,7 +119,7 @@ def _lost_ns(flow: ProbedFlow) -> Int64Array:
     """Time of the first arrival after each loss. The network counts control packets, too."""
     every = flow.network.loss_every_packets
     if every is None:
-        raise ValueError(f"network {flow.network.name} has no loss_every_packets")
+        raise NotInNetwork(f"network {flow.network.name} has no loss_every_packets")
     return flow.arrivals_ns[positions(len(flow.arrivals_ns), every)]
 
 

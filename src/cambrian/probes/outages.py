@@ -14,7 +14,7 @@ from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
 from cambrian.metrics.throughput import carried_within
 from cambrian.probes import falls
 from cambrian.probes.falls import Fall, Loss
-from cambrian.probes.figures import Figure, NoFigure
+from cambrian.probes.figures import Figure, NoFigure, NotInNetwork
 from cambrian.probes.probed_flow import ProbedFlow
 
 #: an outage shorter than a round trip is a burst; one of at least this many round trips, in which timeouts
@@ -152,7 +152,7 @@ def _blackout(flow: ProbedFlow) -> tuple[Loss, float, int] | NoFigure:
     trip_ns = BLACKOUT_TRIPS * flow.trace.rtt_ns
     found = next((one for one in outages(flow) if one.end_ns - one.begin_ns >= trip_ns), None)
     if found is None:
-        raise ValueError(f"network {flow.network.name} has no blackout in its schedule")
+        raise NotInNetwork(f"network {flow.network.name} has no blackout in its schedule")
     position = int(np.searchsorted(flow.flight.arrival_ns, found.begin_ns)) - 1
     arrivals = flow.data_arrivals_ns
     after = int(np.searchsorted(arrivals, found.end_ns))

@@ -197,7 +197,7 @@ def beside_small(packets: pl.DataFrame) -> pl.DataFrame:
 
 
 def network(name: str = "probe-lone-losses", **settings: Any) -> Network:
-    """5 Mbps unless told, 100 ms."""
+    """5 Mbps by default, 100 ms."""
     return Network(**({"name": name, "rate_mbps": 5, "rtt_ms": 100, "buffer_bdp": 4} | settings))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from cambrian.probes import judge as judging
@@ -189,6 +191,16 @@ def test_a_probe_reads_only_the_networks_that_it_names() -> None:
         "log-flight",
         "false-losses",
     }
+
+
+@pytest.mark.parametrize("pattern", sorted({each for one in table.probes() for each in one.networks}))
+def test_a_user_s_network_may_have_a_name_of_the_fingerprint_s(pattern: str) -> None:
+    """Nothing is lost there, no acknowledgement either, and nothing is marked: no figure, but no error."""
+    plain = network(pattern.replace("*", "-mine"))
+    seen = Sender().run(plain, nothing, duration_s=40)
+    for where in (seen, dataclasses.replace(seen, starts_ns=(0, 20_000_000_000))):
+        for found in reading.read(where).values():
+            assert isinstance(found, Figure | NoFigure)
 
 
 def test_bbr_restores_its_window_after_a_blackout_and_is_not_compared() -> None:
