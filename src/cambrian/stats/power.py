@@ -17,8 +17,8 @@ from cambrian.stats.interval import Interval
 from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.stats.states import LEVEL, Margin, State
 
-#: above this number of trials a hint gives no number
-MOST_TRIALS = 10_000
+#: above this number of trials a hint gives no number: such a difference is on the border
+MOST_TRIALS = 1_000
 POWER = 0.8
 
 
@@ -27,7 +27,7 @@ class Hint:
     """``more`` additional trials of each arm, a ``sentence`` with this number, and the ``state`` after them.
 
     ``more`` is 0 if there are enough already, and None without a number: too few trials to know their spread,
-    no difference to find, or more than 10,000 trials. ``state`` is None if there is no number, or no state.
+    no difference to find, or more than 1,000 trials. ``state`` is None if there is no number, or no state.
     """
 
     more: int | None
