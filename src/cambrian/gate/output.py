@@ -58,6 +58,8 @@ _SETTLED: dict[SettledBy, str] = {
     "stack log its window as before. To accept the change: cambrian gate {gate} --update",
     "figure": "No seed settles a figure that is missing now: find out why this stack no longer shows it",
 }
+#: what remains inconclusive with any number of seeds
+_NOT_BY_SEEDS: frozenset[SettledBy] = frozenset({"network", "source"})
 
 
 def headline(result: Result) -> str:
@@ -211,8 +213,9 @@ def _not_in_both(compared: Compared) -> Iterator[str]:
 
 
 def more_seeds(compared: Compared) -> str:
-    """How more seeds may settle what two studies leave open; empty if nothing is."""
-    if not (open_ := [one for one in compared.figures if one.state == "inconclusive"]):
+    """How more seeds may settle what two studies leave open; empty if seeds settle none of it."""
+    undecided = [one for one in compared.figures if one.state == "inconclusive"]
+    if not (open_ := [one for one in undecided if one.settled_by not in _NOT_BY_SEEDS]):
         return ""
     figures = f"figure{'' if len(open_) == 1 else 's'}"
     if all(one.why == ONLY_IN_ONE for one in open_):

@@ -852,5 +852,17 @@ def test_what_two_studies_leave_open_has_a_hint() -> None:
     assert output.more_seeds(differences.snapshots(snapshot(place), snapshot(place, "b"))) == (
         "More seeds may settle the inconclusive figure: raise seeds in the study, and run it again"
     )
+    # the same parameter from two sources stays inconclusive with any number of seeds
+    log, packets = (
+        {
+            "net": seeds.model_copy(
+                update={"parameters": {"beta": parameter(value, 0.01).model_copy(update={"source": source})}}
+            )
+        }
+        for value, source in ((0.7, "log"), (0.8, "packets"))
+    )
+    found = differences.snapshots(snapshot(log), snapshot(packets, "b"))
+    assert {one.settled_by for one in found.figures if one.name == "beta"} == {"source"}
+    assert output.more_seeds(found) == ""
     (first, *_) = output.notes(differences.snapshots(snapshot(trials=1), snapshot(trials=1)))
     assert first == "1 trial sent the same packets, 0 others"
