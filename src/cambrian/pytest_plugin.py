@@ -133,13 +133,12 @@ def _core() -> int:
 
 def _carry_out(trial: Trial, made: Environment, results: Results) -> None:
     """Run a trial that has no results; as in every run, again if the host disturbs it."""
-    from cambrian.run import pool
-    from cambrian.trial import carry_out
+    from cambrian.run import one, pool
     from cambrian.trial.boot import Disturbed
 
     for tries in range(1, pool.TRIES + 1):
         try:
-            carry_out.run(trial, made, results, core=_core())
+            one.run(trial, made, results, core=_core())
         except Disturbed:
             if tries == pool.TRIES:
                 raise

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
@@ -205,10 +206,13 @@ def test_its_trial_does_not_count_and_the_run_stops(tmp_path: Path, monkeypatch:
     built = build.ensure(_stack(tmp_path))
     results = Results(tmp_path / "results")
 
-    def rebuilt(*_: object, **__: object) -> Outcome:
+    def rebuilt(*_: object, before_kept: Callable[[], None], **__: object) -> Outcome:
         with results.new_trial("a" * 16) as folder:
             (folder / "verdict.json").touch()
-        (tmp_path / "program").write_text("two")
+            (tmp_path / "program").write_text("two")
+            # a run that ends from here on leaves no trial: it never had its name
+            assert not list(results.trials_folder.glob("a*"))
+            before_kept()
         return Outcome("a" * 16, True, (), 1.0, 1.0)
 
     monkeypatch.setattr(carry_out, "run", rebuilt)

@@ -291,12 +291,12 @@ def trial(
     ] = None,
 ) -> None:
     """Run one trial and print its verdict."""
-    from cambrian.run import pool, prepare
+    from cambrian.run import one, pool, prepare
     from cambrian.stacks import checks
     from cambrian.store import check
     from cambrian.store.results import Results
     from cambrian.study import trial_file
-    from cambrian.trial import carry_out, plan
+    from cambrian.trial import plan
 
     asked = trial_file.read(description)
     for number, flow in enumerate(asked.flows):
@@ -307,7 +307,7 @@ def trial(
     # a run into the same folder would remove the trial's temporary folder
     with results.alone():
         check.note_no_study(results, "cambrian trial")
-        outcome = carry_out.run(
+        outcome = one.run(
             asked, made, results, core=pool.cores()[0] if core is None else core, cpu_limit_s=cpu_limit
         )
     result = results.trial(outcome.trial_id)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cambrian.export.errors import ExportError, NotTheSame
-from cambrian.run import pool, prepare
+from cambrian.run import one, pool, prepare
 from cambrian.stacks import catalogue
 from cambrian.store import writing
 from cambrian.store.results import Results, TrialResult
@@ -49,7 +49,7 @@ def repeated(stored: TrialResult, beside: Path) -> Iterator[TrialResult]:
         folder.chmod(0o755)
         results = Results(folder.absolute())
         asked = trial.model_copy(update={"raw_capture": True})
-        outcome = carry_out.run(asked, made, results, core=pool.cores()[0])
+        outcome = one.run(asked, made, results, core=pool.cores()[0])
         result = results.trial(outcome.trial_id)
         _require_same_packets(stored, result, trial)
         yield result

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cambrian import parallel
+from cambrian.run import one
 from cambrian.run.cores import Held, hold
-from cambrian.run.pool import Changed, cores
-from cambrian.stacks import build
+from cambrian.run.pool import cores
 from cambrian.store import writing
 from cambrian.store.results import Results
 from cambrian.study.model import Trial
-from cambrian.trial import carry_out, plan
 from cambrian.trial.carry_out import Outcome
 from cambrian.trial.environment import Environment
 
@@ -130,13 +129,7 @@ def _work(trial: Trial, environment: Environment, results: Results, cpu_limit_s:
     global _busy  # noqa: PLW0603 - a worker process runs one trial at a time
     _busy = True
     try:
-        outcome = carry_out.run(trial, environment, results, core=_core, cpu_limit_s=cpu_limit_s)
-        for name in plan.stack_names(trial):
-            if not build.is_as_built(environment.builds[name]):
-                # which program it had is unknown
-                writing.remove(results.trial(outcome.trial_id).folder)
-                raise Changed(name, build.changes(environment.builds[name]))
-        return outcome
+        return one.run(trial, environment, results, core=_core, cpu_limit_s=cpu_limit_s)
     except KeyboardInterrupt:
         # the pool's own loop would take the next trial
         os._exit(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -55,11 +56,13 @@ def run(
     *,
     core: int | None = None,
     cpu_limit_s: float | None = None,
+    before_kept: Callable[[], None] = lambda: None,
 ) -> Outcome:
     """Run one trial and keep its results, valid or not.
 
     ``core`` pins the guest; ``cpu_limit_s`` is the number of CPU seconds that the guest may use
-    (default: :func:`cambrian.trial.limits.limits_of`).
+    (default: :func:`cambrian.trial.limits.limits_of`). ``before_kept`` is called when all results are there,
+    before they get the trial's name: if it raises an error, none are kept.
 
     Raises:
         PlanError, ValueError: the trial cannot run.
@@ -92,6 +95,7 @@ def run(
         write_json(folder / "manifest.json", manifest)
         _tidy(folder, raw, keep=trial.raw_capture, console=ended.console)
         write_json(folder / "verdict.json", verdict)
+        before_kept()
     return Outcome(name, verdict["valid"], tuple(verdict["reasons"]), ended.wall_s, manifest["speed"])
 
 

@@ -19,11 +19,11 @@ pub unsafe fn of(connection: HQUIC) -> Option<QUIC_STATISTICS_V2> {
     unsafe { Api::get_param_auto(connection, QUIC_PARAM_CONN_STATISTICS_V2) }.ok()
 }
 
-/// The fields of a `stats` line.
+/// The fields of a `stats` line. `packets_lost` has all that were declared lost, the spurious ones too.
 pub fn fields(statistics: &QUIC_STATISTICS_V2) -> Value {
     json!({
         "packets_sent": statistics.SendTotalPackets,
-        "packets_lost": statistics.SendSuspectedLostPackets - statistics.SendSpuriousLostPackets,
+        "packets_lost": statistics.SendSuspectedLostPackets,
         "packets_lost_spurious": statistics.SendSpuriousLostPackets,
         "congestion_events": statistics.SendCongestionCount,
         "persistent_congestion_events": statistics.SendPersistentCongestionCount,
@@ -38,23 +38,21 @@ pub fn fields(statistics: &QUIC_STATISTICS_V2) -> Value {
 /// Writes one connection's rows.
 pub struct Observer {
     log: Option<SharedLog>,
-    started: Cell<bool>,
     congestion_events: Cell<u32>,
 }
 
 impl Observer {
     pub fn new(log: Option<SharedLog>) -> Self {
-        Self { log, started: Cell::new(false), congestion_events: Cell::new(0) }
+        Self { log, congestion_events: Cell::new(0) }
     }
 
     /// The controller as it stands after an acknowledgement; msquic says neither its threshold nor its state.
-    /// `congestion_events` is the connection's count of them.
+    /// `congestion_events` is the connection's count of them. The first row is no "start": the controller has
+    /// dealt with the handshake's acknowledgement by then.
     pub fn on_acknowledgement(&self, controller: &NetworkStatistics, congestion_events: u32) {
         // The clock is read whether or not there is a log: a read takes virtual time.
         let now = Instant::now();
-        let event = if !self.started.replace(true) {
-            Event::Start
-        } else if self.congestion_events.replace(congestion_events) < congestion_events {
+        let event = if self.congestion_events.replace(congestion_events) < congestion_events {
             Event::Loss
         } else {
             Event::Ack
@@ -68,5 +66,20 @@ impl Observer {
             ..Row::default()
         };
         lock(log).record(now, &row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spurious_losses_are_among_the_lost() {
+        // SAFETY: all its fields are integers.
+        let mut statistics: QUIC_STATISTICS_V2 = unsafe { std::mem::zeroed() };
+        statistics.SendSuspectedLostPackets = 5;
+        statistics.SendSpuriousLostPackets = 4;
+        let fields = fields(&statistics);
+        assert_eq!((&fields["packets_lost"], &fields["packets_lost_spurious"]), (&json!(5), &json!(4)));
     }
 }

@@ -13,23 +13,25 @@ public final class QLogFrontEnd extends NullQLog {
     /** kwik's convention: one object for each connection, told its original destination connection ID. */
     public QLogFrontEnd(byte[] originalDestinationConnectionId) {}
 
+    /** Called for each packet that is sent, ACK and loss. */
     @Override
     public void emitCongestionControlMetrics(long cwnd, long inFlight) {
-        metrics(cwnd, inFlight);
+        metrics("sample", cwnd, inFlight);
     }
 
+    /** Called at each ACK. */
     @Override
     public void emitRecoveryMetrics(long cwnd, long inFlight, int smoothedMs, int variationMs, int latestMs) {
         srttMs = smoothedMs;
-        metrics(cwnd, inFlight);
+        metrics("ack", cwnd, inFlight);
     }
 
-    /** Called at each ACK and each loss; a smaller cwnd is a congestion event. */
-    private synchronized void metrics(long cwnd, long inFlight) {
+    /** A smaller cwnd is a congestion event. */
+    private synchronized void metrics(String otherwise, long cwnd, long inFlight) {
         if (log == null) {
             return;
         }
-        String event = cwndBefore == 0 ? "start" : cwnd < cwndBefore ? "loss" : "ack";
+        String event = cwndBefore == 0 ? "start" : cwnd < cwndBefore ? "loss" : otherwise;
         cwndBefore = cwnd;
         log.row(event, cwnd, inFlight, srttMs);
     }
