@@ -202,7 +202,7 @@ def _write(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
     try:
         fresh.chmod(0o755)
         for name, frame in frames.items():
-            frame.write_parquet(fresh / f"{name}.parquet")
+            writing.write_parquet(fresh / f"{name}.parquet", frame)
         sums.write(fresh)
         lists = (one / sums.NAME for one in (folder, fresh))
         # another process may be reading whole ones: the same ones stay

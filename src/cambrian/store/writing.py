@@ -10,7 +10,12 @@ import json
 import os
 import shutil
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def write_json(path: Path, data: object) -> None:
@@ -35,6 +40,19 @@ def write_json(path: Path, data: object) -> None:
         # after an error; after a success the name is free
         with suppress(OSError):
             fresh.unlink(missing_ok=True)
+
+
+def write_parquet(path: Path, frame: pl.DataFrame) -> None:
+    """Write a table to ``path``.
+
+    polars itself takes no path that is not UTF-8, and its error for a full disk is no OSError.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    buffer = BytesIO()
+    frame.write_parquet(buffer)
+    path.write_bytes(buffer.getbuffer())
 
 
 def sync(path: Path) -> None:

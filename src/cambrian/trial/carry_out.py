@@ -13,6 +13,7 @@ import polars as pl
 import cambrian
 from cambrian.pages import browser
 from cambrian.stacks.built import readable
+from cambrian.store import writing
 from cambrian.store.results import Results, write_json
 from cambrian.study import identity
 from cambrian.study.model import Trial
@@ -88,7 +89,7 @@ def run(
         programs = Programs(raw)
         columns, verdict = _judged(trial, made, ended, programs)
         for kind, frame in columns.items():
-            frame.write_parquet(folder / f"{kind}.parquet")
+            writing.write_parquet(folder / f"{kind}.parquet", frame)
         manifest = _manifest(trial, name, environment, made, ended)
         manifest["packets_sha256"] = packets.fingerprint(columns["packets"])
         manifest["endpoints"] = programs.kept()
