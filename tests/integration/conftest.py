@@ -82,7 +82,7 @@ def own_core() -> Iterator[int]:
 
 
 def flow(stack: str, cca: str, **more: object) -> Flow:
-    """An endless flow, unless told."""
+    """An endless flow by default."""
     contestant = {key: more.pop(key) for key in ("tls", "options", "receiver") if key in more}
     return Flow.model_validate(
         {"contestant": Contestant.model_validate({"stack": stack, "cca": cca, **contestant}), **more}
@@ -90,7 +90,7 @@ def flow(stack: str, cca: str, **more: object) -> Flow:
 
 
 def duel(*flows: Flow, seconds: float = 6, seed: int = 1, **network: Any) -> Trial:
-    """A trial on 20 Mbps, 50 ms, 1 BDP, unless told."""
+    """A trial, by default on 20 Mbps, 50 ms, 1 BDP."""
     shape = {"rate_mbps": 20, "rtt_ms": 50, "buffer_bdp": 1} | network
     return Trial(network=Network.model_validate(shape), flows=flows, duration_s=seconds, seed=seed)
 

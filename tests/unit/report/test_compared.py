@@ -67,7 +67,7 @@ def changed(
     before: dict[str, str] | None = None,
     after: dict[str, str] | None = None,
 ) -> Changes:
-    """A comparison with these figures; all packets differ unless told."""
+    """A comparison with these figures; all packets differ by default."""
     old = side("a/results", dict.fromkeys(TRIALS, "1") if before is None else before)
     new = side("b/results", dict.fromkeys(TRIALS, "2") if after is None else after)
     return Changes(old, new, Compared(0, 0, {}, (), (), (), tuple(sorted(figures, key=lambda one: one.rank))))
