@@ -61,24 +61,31 @@ class Explained:
 
 
 @dataclass(frozen=True)
-class _Main:
-    """A factor's effect; ``draws``: its difference of all seeds, then without each.
+class _Pair:
+    """Two levels of a factor.
 
-    ``seeds``: of each cell behind it. ``chosen_of``: the number of pairs of levels that were compared.
+    ``draws``: their difference of all seeds, then without each; shape (1 + seeds,). ``seeds``: of each cell
+    behind it.
     """
 
-    effect: MainEffect
     draws: FloatArray
     seeds: FloatArray
-    chosen_of: int
+
+
+@dataclass(frozen=True)
+class _Main:
+    """A factor's effect. ``pairs``: every two of its levels that can be compared; the effect's own first."""
+
+    effect: MainEffect
+    pairs: tuple[_Pair, ...]
 
 
 def explain(contradiction: Contradiction, frames: Frames) -> Explained:
     """The main effects of all factors, largest first.
 
-    :data:`MOVED_MOST` if the interval of the largest effect excludes 0, and so does that of its lead over the
-    second. Inconclusive if cells are left out whose transfers, page loads or seeds were not complete, or if a
-    factor was not measured at two levels and no note says so.
+    :data:`MOVED_MOST` if the interval of the largest effect excludes 0, and so does that of its lead over
+    each other factor. Inconclusive if cells are left out whose transfers, page loads or seeds were not
+    complete, or if a factor was not measured at two levels and no note says so.
     """
     try:
         frame = frames.frame(contradiction.part, contradiction.table)
@@ -117,20 +124,26 @@ def _open(found: Sequence[_Main], factors: Sequence[str]) -> str:
     if missing := [factor for factor in factors if factor not in measured]:
         return f"not measured at two levels: {', '.join(missing)}"
     largest = found[0]
-    if largest.effect.low is None:
-        return no_interval(largest.seeds)
-    if largest.effect.low <= 0:
+    effect, own = largest.effect, largest.pairs[0]
+    if effect.low is None:
+        return no_interval(own.seeds)
+    if effect.low <= 0:
         return "the interval of the largest effect contains 0"
-    if len(found) == 1:
-        return ""
-    second = found[1]
-    behind = min(seeds_behind(main.seeds) for main in (largest, second))
-    low, _ = interval(largest.draws - second.draws, behind, chosen_of=largest.chosen_of)
-    if low is not None and low > 0:
-        return ""
-    return (
-        f"the difference between the effects of {largest.effect.factor} and {second.effect.factor} may be 0"
-    )
+    # not over the second alone: a smaller estimate that is less well known may be of the larger effect
+    for other in found[1:]:
+        if not all(_leads(own, pair, len(largest.pairs)) for pair in other.pairs):
+            return f"the difference between the effects of {effect.factor} and {other.effect.factor} may be 0"
+    return ""
+
+
+def _leads(largest: _Pair, other: _Pair, chosen_of: int) -> bool:
+    """Is the difference of ``largest`` certainly larger than the size of ``other``'s, whatever its sign?"""
+    behind = min(seeds_behind(pair.seeds) for pair in (largest, other))
+    lows = [
+        interval(largest.draws + signed, behind, chosen_of=chosen_of)[0]
+        for signed in (-other.draws, other.draws)
+    ]
+    return all(low is not None and low > 0 for low in lows)
 
 
 def _main(factor: str, keys: pl.DataFrame, draws: FloatArray, seeds: FloatArray) -> _Main | None:
@@ -146,16 +159,15 @@ def _main(factor: str, keys: pl.DataFrame, draws: FloatArray, seeds: FloatArray)
         # a level with an undefined cell has no mean
         if common and np.isfinite(draws[0, cells[one] + cells[two]]).all():
             pairs.append((one, two, cells))
-    best: _Main | None = None
+    found = []
     for one, two, cells in pairs:
         # a cell without a value without a seed makes that mean NaN
         means = {level: draws[:, cells[level]].mean(axis=1) for level in (one, two)}
         lowest, highest = (two, one) if means[two][0] < means[one][0] else (one, two)
-        difference = means[highest] - means[lowest]
-        if best is None or difference[0] > best.effect.difference:
-            here = seeds[cells[one] + cells[two]]
-            bounds = interval(difference, seeds_behind(here), chosen_of=len(pairs))
-            main = MainEffect(factor, lowest, highest, float(means[lowest][0]), float(means[highest][0]),
-                              float(difference[0]), *bounds, len(cells[one]))  # fmt: skip
-            best = _Main(main, difference, here, len(pairs))
-    return best
+        pair = _Pair(means[highest] - means[lowest], seeds[cells[one] + cells[two]])
+        bounds = interval(pair.draws, seeds_behind(pair.seeds), chosen_of=len(pairs))
+        effect = MainEffect(factor, lowest, highest, float(means[lowest][0]), float(means[highest][0]),
+                            float(pair.draws[0]), *bounds, len(cells[one]))  # fmt: skip
+        found.append((effect, pair))
+    found.sort(key=lambda each: -each[0].difference)
+    return _Main(found[0][0], tuple(pair for _, pair in found)) if found else None

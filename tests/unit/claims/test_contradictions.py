@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -132,6 +133,45 @@ def test_without_data_it_is_not_run() -> None:
         found = explain(BETWEEN, Folder(parts))
         assert (found.verdict, found.factor) == ("not run", None)
         assert found.reason
+
+
+def varying(rng: np.random.Generator, levels: int, own: float, seeds: int = 5) -> pl.DataFrame:
+    """The buffer moves x by 10, the RTT by 5, the stack's last level by ``own``, which varies by seed."""
+    by_seed = rng.normal(0, 12, size=seeds)
+    return frame(
+        [
+            (
+                {"buffer": level, "rtt": long * 50, "stack": "uxy"[-levels:][other]},
+                "quic",
+                (
+                    40
+                    + 10 * level
+                    + 5 * long
+                    + (own + by_seed) * (other == levels - 1)
+                    + rng.normal(0, 2, size=seeds)
+                ).tolist(),
+            )
+            for level, long, other in itertools.product((0, 1), (0, 1), range(levels))
+        ]
+    )
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+def test_a_factor_that_is_less_well_known_than_the_second_may_be_the_one(levels: int) -> None:
+    """The buffer was named in 13 % of studies: it leads the RTT, and the stack moves x by more than both."""
+    rng = np.random.default_rng(3)
+    studies = [explain(BETWEEN, Folder({"suite/factors": varying(rng, levels, 11)})) for _ in range(60)]
+    wrong = [found for found in studies if (found.verdict, found.factor) == (MOVED_MOST, "buffer")]
+    assert len(wrong) <= 3
+
+
+def test_a_factor_whose_sign_is_not_known_may_be_the_one() -> None:
+    """The stack moves x by 1, or by -19 to 21: its estimate does not say by how much."""
+    pair = contradictions._Pair(np.array([10.0, 9.9, 10.1, 10.0]), np.full(4, 3.0))
+    small = contradictions._Pair(np.array([1.0, 4.0, -5.0, 4.0]), np.full(4, 3.0))
+    assert not contradictions._leads(pair, small, 1)
+    assert not contradictions._leads(pair, replace(small, draws=-small.draws), 1)
+    assert contradictions._leads(pair, replace(small, draws=small.draws / 10), 1)
 
 
 def test_levels_that_were_chosen_because_they_are_furthest_apart_have_a_wider_interval() -> None:
