@@ -35,6 +35,12 @@ DELAY_MARGIN_FRAMES, FRAME_BITS = 2.0, 8 * 1514
 TWICE_MARGIN_PERCENT, TWICE_MARGIN_SHARE = 2.0, 0.5
 #: on a path with random loss, throughput within this factor is plausible
 THROUGHPUT_FACTOR = 2.0
+#: largest chance with which an equal sender may look different
+MOST_CHANCE = 0.05
+#: a difference is steady if it is so many times the largest range of one side's trials on any network
+STEADY_RANGES = 3.0
+#: two trials of each side can be two moods of equal senders (one time in eight), so they need so many margins
+FAR_MARGINS = 3.0
 #: why a network shows nothing about the controllers
 _UNSTEADY = (
     "the path changes, varies its delay, reorders or duplicates packets or has a RED queue, "
@@ -84,7 +90,9 @@ class Alone:
 class Compared:
     """One figure on one network. ``trials``: number of the contestant's differing trials, at most the
     reference's number of trials. ``effect``: how far the nearest trials of both are apart, in percent (of the
-    link, the packets, the base RTT, the delivered bytes).
+    link, the packets, the base RTT, the delivered bytes). ``gap``: the same distance in margins;
+    ``spread``: the larger range of one side's trials in margins. ``draws``: number of the contestant's
+    differing trials and of the reference's trials; (0, 0) where a difference shows nothing about controllers.
     """
 
     name: str
@@ -93,13 +101,17 @@ class Compared:
     trials: int
     text: str
     effect: float
+    gap: float = 0.0
+    spread: float = 0.0
+    draws: tuple[int, int] = (0, 0)
 
 
 def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[Alone]], title: str) -> Side:
     """Compare the trials alone, by network. ``title``: the reference's name, such as ``tcp cubic``.
 
     A figure is different if it lies outside the margin in two differing trials, or on two networks with two
-    trials each of either side, if the trials of one differ from those of the other.
+    trials each of either side, if the trials of one differ from those of the other, and if that is not likely
+    by chance: see :func:`_is_sure`.
     """
     both = {
         name: (*trials, *reference[name]) for name, trials in mine.items() if trials and reference.get(name)
@@ -155,10 +167,12 @@ def underused(
             continue
         if min(each.round_trips * each.full_rtt_ms for each in mine[network]) < 1000 * FEWEST_SECONDS:
             continue
-        if max(a) < LEAST_SHARE and min(b) > FULL_SHARE:
-            trials = min(_differing(mine[network]), len(reference[network]))
-            text = f"{_utilisations(a, b, title)} on {network}"
-            found.append(Compared("utilisation", network, "different", trials, text, 100 * _gap(a, b)))
+        state: State = "different" if max(a) < LEAST_SHARE and min(b) > FULL_SHARE else "inconclusive"
+        draws = _differing(mine[network]), len(reference[network])
+        text = f"{_utilisations(a, b, title)} on {network}"
+        found.append(
+            _figure("utilisation", network, state, draws, text, (a, b), UTILISATION_MARGIN, percent=100)
+        )
     return _proven(found, mine, reference)
 
 
@@ -175,11 +189,52 @@ def _proven(
     reference: Mapping[str, Sequence[Alone]],
 ) -> list[Compared]:
     differing = [figure for figure in compared if figure.state == "different"]
-    return [
-        figure
-        for figure in differing
-        if figure.trials >= FEWEST_TRIALS or _on_several(figure.name, differing, mine, reference)
-    ]
+    found = []
+    for figure in differing:
+        alike = [one for one in compared if one.name == figure.name and one.draws != (0, 0)]
+        networks = _independent([one.network for one in alike], mine)
+        several = [
+            one.network
+            for one in differing
+            if one.name == figure.name
+            and min(len(mine[one.network]), len(reference[one.network])) >= FEWEST_TRIALS
+        ]
+        confirmed = _independent(several, mine)
+        if (figure.trials >= FEWEST_TRIALS or confirmed >= FEWEST_TRIALS) and _is_sure(
+            figure, alike, networks, confirmed
+        ):
+            found.append(figure)
+    return found
+
+
+def _is_sure(figure: Compared, alike: Sequence[Compared], networks: int, confirmed: int) -> bool:
+    """Would equal senders hardly differ so?
+
+    ``alike``: the same figure on all networks, of which ``networks`` are independent and ``confirmed`` of
+    these differ. Either the order of so many trials is unlikely by chance. Or the trials of each side are
+    near to each other on every network, beside the gap, and it is no mood of the sender: several networks or
+    enough trials show it, or it is far outside the margin.
+    """
+    together = _at_least(max(confirmed, 1), networks, max(map(_apart, alike)))
+    if min(networks * _apart(figure), together) <= MOST_CHANCE:
+        return True
+    if figure.gap <= STEADY_RANGES * max(one.spread for one in alike):
+        return False
+    # of two moods of equal chance, all of one side's trials have one and all of the other's the other
+    moods = 2.0 ** (1 - sum(figure.draws))
+    return confirmed >= FEWEST_TRIALS or moods <= MOST_CHANCE or figure.gap > FAR_MARGINS
+
+
+def _apart(one: Compared) -> float:
+    """The chance that all trials of one of two equal senders lie above all of the other's."""
+    return 2 / math.comb(sum(one.draws), one.draws[0])
+
+
+def _at_least(count: int, of: int, chance: float) -> float:
+    """The chance of ``count`` or more successes ``of`` so many, each of this ``chance``."""
+    return sum(
+        math.comb(of, each) * chance**each * (1 - chance) ** (of - each) for each in range(count, of + 1)
+    )
 
 
 def _round_trips(trials: Sequence[Alone]) -> float:
@@ -210,35 +265,50 @@ def _too_short(round_trips: Mapping[str, float], title: str) -> str:
     )
 
 
-def _on_several(
-    name: str,
-    differing: Sequence[Compared],
-    mine: Mapping[str, Sequence[Alone]],
-    reference: Mapping[str, Sequence[Alone]],
-) -> bool:
-    """Do several networks show the same, of other paths or with other trials, in two trials of each side?
+def _independent(networks: Sequence[str], mine: Mapping[str, Sequence[Alone]]) -> int:
+    """Number of networks of other paths or with other trials.
 
     Networks of one path may differ in what this contestant never meets, such as how the queue drops packets.
     """
-    networks = {figure.network for figure in differing if figure.name == name}
-    firsts = [
-        mine[network][0]
-        for network in networks
-        if min(len(mine[network]), len(reference[network])) >= FEWEST_TRIALS
-    ]
-    paths = {(one.rate_mbps, one.rtt_ms, one.full_rtt_ms) for one in firsts}
-    return len(paths) >= FEWEST_TRIALS or _differing(firsts) >= FEWEST_TRIALS
+    kept: list[Alone] = []
+    for one in (mine[network][0] for network in networks):
+        if not any(_path(one) == _path(other) and _same(one, other) for other in kept):
+            kept.append(one)
+    return len(kept)
+
+
+def _path(one: Alone) -> tuple[float | None, float, float]:
+    return one.rate_mbps, one.rtt_ms, one.full_rtt_ms
+
+
+def _figure(
+    name: str,
+    network: str,
+    state: State,
+    draws: tuple[int, int],
+    text: str,
+    values: tuple[Sequence[float], Sequence[float]],
+    margin: float,
+    *,
+    percent: float,
+) -> Compared:
+    """``values``: the contestant's and the reference's. ``percent``: 1 of the figure's unit, in percent of
+    what ``effect`` refers to."""
+    gap = max(_gap(*values), 0.0)
+    spread = max(max(side) - min(side) for side in values)
+    return Compared(
+        name, network, state, min(draws), text, percent * gap, gap / margin, spread / margin, draws
+    )
 
 
 def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str) -> list[Compared]:
-    trials = min(_differing(mine), len(reference))
+    draws = _differing(mine), len(reference)
 
     def compared(
         name: str, a: Sequence[float], b: Sequence[float], margin: float, text: str, percent: float
     ) -> Compared:
-        """``percent``: 1 of the figure's unit, in percent of what ``effect`` refers to."""
-        effect = percent * max(_gap(a, b), 0.0)
-        return Compared(name, network, _state(a, b, margin), trials, f"{text} on {network}", effect)
+        state, said = _state(a, b, margin), f"{text} on {network}"
+        return _figure(name, network, state, draws, said, (a, b), margin, percent=percent)
 
     if limits := [each.limit for each in (*mine, *reference) if each.limit]:
         text = f"{_throughputs(mine, reference, title)[3]} on {network}: {limits[0]}"
@@ -308,11 +378,12 @@ def _twice(network: str, mine: Sequence[Alone], reference: Sequence[Alone], titl
     a, b = (_known([each.twice_percent for each in side]) for side in (known, its))
     if not a or not b:
         return []
-    most = max(b) + max(TWICE_MARGIN_PERCENT, TWICE_MARGIN_SHARE * max(b))
+    margin = max(TWICE_MARGIN_PERCENT, TWICE_MARGIN_SHARE * max(b))
+    most = max(b) + margin
     state: State = "different" if min(a) > most else "equivalent" if max(a) <= most else "inconclusive"
     text = f"at least {_mean(a):.1f} % of what arrives had arrived before ({title} {_mean(b):.1f} %)"
-    trials = min(_differing(known), len(its))
-    return [Compared("twice", network, state, trials, f"{text} on {network}", max(_gap(a, b), 0.0))]
+    draws = _differing(known), len(its)
+    return [_figure("twice", network, state, draws, f"{text} on {network}", (a, b), margin, percent=1)]
 
 
 def _silences(network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str) -> list[Compared]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from cambrian.judging import plausibility
@@ -81,9 +82,9 @@ def test_a_standing_queue_is_odd() -> None:
 def test_data_that_is_sent_again_without_need_is_odd(lossy: bool) -> None:
     def judged(mine: list[float | None], its: float | None) -> Side:
         trials = [alone(0.96 - n / 100, twice=twice, lossy=lossy) for n, twice in enumerate(mine)]
-        return plausibility.side({"a": trials}, {"a": [alone(twice=its, lossy=lossy)] * 2}, "tcp cubic")
+        return plausibility.side({"a": trials}, {"a": [alone(twice=its, lossy=lossy)] * 3}, "tcp cubic")
 
-    found = judged([2.9, 3.1], 0.0)
+    found = judged([2.9, 3.0, 3.1], 0.0)
     assert found.state == "different"
     assert found.findings == ("at least 3.0 % of what arrives had arrived before (tcp cubic 0.0 %) on a",)
     # less than the reference's is no fault, and neither is a little more
@@ -123,7 +124,7 @@ def test_a_few_packets_are_no_difference() -> None:
 
     def state(packets: float) -> str:
         mine, its = (
-            [lost(first, packets), lost(second, packets)] for first, second in ((1.8, 1.9), (0.6, 0.6))
+            [lost(each, packets) for each in losses] for losses in ((1.8, 1.85, 1.9), (0.6, 0.6, 0.6))
         )
         return plausibility.side({"a": mine}, {"a": its}, "tcp reno").state
 
@@ -211,10 +212,10 @@ def small(loss: float, delay_ms: float) -> Alone:
 
 
 def test_on_a_small_link_all_lose_much_and_a_packet_takes_long() -> None:
-    reference = {"a": [small(8.1, 6.0), small(8.2, 6.1)]}
+    reference = {"a": [small(8.1, 6.0), small(8.15, 6.0), small(8.2, 6.1)]}
     near = {"a": [small(9.3, 13.0), small(9.4, 13.1)]}
     assert plausibility.side(near, reference, "tcp reno").state == "equivalent"
-    far = {"a": [small(26.3, 13.0), small(26.4, 13.1)]}
+    far = {"a": [small(26.3, 13.0), small(26.4, 13.1), small(26.5, 13.2)]}
     assert plausibility.side(far, reference, "tcp reno").state == "different"
 
 
@@ -228,7 +229,7 @@ def test_on_a_path_of_a_few_packets_a_packet_more_in_each_cut_is_a_factor() -> N
                 replace(alone(loss=loss), rate_mbps=0.2, rtt_ms=80.0, full_rtt_ms=full_rtt_ms, packets=870.0)
                 for loss in losses
             ]
-            for losses in ((4.6, 4.75), (2.1, 2.1))
+            for losses in ((4.6, 4.67, 4.75), (2.1, 2.1, 2.1))
         )
         return plausibility.side({"a": mine}, {"a": its}, "tcp cubic")
 
@@ -281,3 +282,57 @@ def test_who_is_limited_by_something_else_is_not_accused(whose: str) -> None:
     found = plausibility.side({"a": sides[0]}, {"a": sides[1]}, "tcp reno")
     assert found.state == "inconclusive"
     assert why in found.findings[0]
+
+
+def queues(*networks: list[float]) -> dict[str, list[Alone]]:
+    """Trials with these queueing delays in ms, on networks of different buffers."""
+    return {
+        f"n{number}": [replace(alone(delay_ms=one), full_rtt_ms=100.0 + number) for one in delays]
+        for number, delays in enumerate(networks)
+    }
+
+
+def queue(mine: dict[str, list[Alone]], its: dict[str, list[Alone]]) -> str:
+    return plausibility.side(mine, its, "tcp cubic").state
+
+
+@pytest.mark.parametrize("mood", ["standing queue", "bursty loss"])
+@pytest.mark.parametrize(("trials", "networks"), [(2, 1), (2, 2), (2, 6), (3, 1), (3, 6)])
+def test_moods_of_equal_senders_are_no_difference(mood: str, trials: int, networks: int) -> None:
+    """With two trials each, 10 to 55 % of equal senders were different, and with three 3 to 17 %."""
+    rng = np.random.default_rng(4)
+
+    def one() -> Alone:
+        if mood == "bursty loss":
+            return alone(mbps=float(3 * np.exp(0.8 * rng.normal())), lossy=True)
+        return alone(delay_ms=float(rng.choice([8, 40]) + rng.normal()))
+
+    def sender() -> dict[str, list[Alone]]:
+        return {f"n{number}": [one() for _ in range(trials)] for number in range(networks)}
+
+    different = sum(queue(sender(), sender()) == "different" for _ in range(200))
+    assert different / 200 <= 0.05
+
+
+def test_a_steady_difference_needs_more_trials_the_smaller_it_is() -> None:
+    # 5 margins (15 ms); all trials of one side in one mood, and all of the other's in the other: 1 of 8
+    assert queue(queues([105, 107]), queues([30, 31])) == "different"
+    assert queue(queues([60, 61]), queues([30, 31])) == "inconclusive"
+    assert queue(queues([60, 61, 62]), queues([30, 31, 31])) == "different"
+    # on a second network the same
+    assert queue(queues([60, 61], [62, 63]), queues([30, 31], [30, 31])) == "different"
+
+
+def test_who_is_unsteady_on_another_network_needs_more_trials() -> None:
+    """On the second network its own trials lie as far apart as both sides' on the first."""
+    moody = [30.0, 105.0]
+    assert queue(queues([105, 107], moody), queues([30, 31], [30, 31])) == "inconclusive"
+    assert queue(queues([105, 107], [30, 31]), queues([30, 31], moody)) == "inconclusive"
+    # trials that scatter show it, if there are four of each side, or if three networks agree
+    wide, its = [80.0, 90.0, 110.0, 120.0], [20.0, 25.0, 30.0, 35.0]
+    assert queue(queues(wide[:3]), queues(its[:3])) == "inconclusive"
+    assert queue(queues(wide), queues(its)) == "different"
+    # also beside a network on which it does the same in each trial
+    assert queue(queues([*wide, 130], [30] * 5), queues([*its, 15], [30] * 5)) == "different"
+    assert queue(queues(*[wide[::3]] * 2), queues(*[its[::3]] * 2)) == "inconclusive"
+    assert queue(queues(*[wide[::3]] * 3), queues(*[its[::3]] * 3)) == "different"
