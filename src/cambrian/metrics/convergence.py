@@ -20,7 +20,7 @@ HOLD_NS = 5 * NS_PER_S
 
 @dataclass(frozen=True)
 class Convergence:
-    """After the join of ``flow`` at ``start_ns``.
+    """After the join of ``flow`` at ``start_ns``, the ``place``-th in the order of starts; the first is 1.
 
     ``time_ns`` runs from there to the end of the first window from which on Jain's index
     stays high for the hold; so it is a window at least. None: it did not come so far in the
@@ -31,6 +31,7 @@ class Convergence:
     start_ns: int
     time_ns: int | None
     observed_ns: int
+    place: int = 1
 
 
 def convergence(
@@ -60,7 +61,7 @@ def convergence(
         fair = _jain(seen.throughput_mbps[order[: place + 1]]) >= jain
         first = _first_held(fair, steps)
         time_ns = None if first is None else int(seen.start_ns[first]) + seen.length_ns - start_ns
-        found.append(Convergence(flow, start_ns, time_ns, until_ns - start_ns))
+        found.append(Convergence(flow, start_ns, time_ns, until_ns - start_ns, place))
     return found
 
 

@@ -118,6 +118,9 @@ def test_each_join_that_is_long_enough_counts() -> None:
     assert convergence.convergence(packets, [0, 0, 0], 3 * NS_PER_S, NS_PER_S) == []
     # the third flow's silence before its start is no unfairness between the first two
     assert joins[0].observed_ns == starts[2] - starts[1]
+    # a join with too little time before the next one leaves that the second
+    (late,) = convergence.convergence(packets, [0, 19 * NS_PER_S, starts[2]], 40 * NS_PER_S, NS_PER_S)
+    assert [(join.flow, join.place) for join in (*joins, late)] == [(1, 1), (2, 2), (2, 2)]
 
 
 def test_a_join_without_room_for_the_holds_last_step_does_not_count() -> None:

@@ -312,6 +312,16 @@ def test_convergence_times_may_be_censored() -> None:
     assert rows[0] == ("new", "4", "2 of 4", "7.0 to > 90.0", "3.0 to > 90.0")
 
 
+def test_a_join_with_too_little_time_in_some_trials_takes_no_other_joins_place() -> None:
+    """Three of C's joins were in B's row, whose median was of two populations, and C's row lacked them."""
+    of_b = [Convergence(1, 10 * S, None, 6 * S, place=1)]
+    of_c = [Convergence(2, 16 * S, 3 * S, 14 * S, place=2)]
+    trials = [trial(seed, [6, 6, 6], joins=of_b * (seed % 2) + of_c) for seed in range(6)]
+    table = convergence.table(collected("flows", [cell("flows", ["A", "B", "C"], trials)]))
+    assert table is not None
+    assert table.select("join", "joiner", "trials", "reached").rows() == [(1, "B", 3, 0), (2, "C", 6, 6)]
+
+
 def test_a_seed_with_an_invalid_trial_counts_neither_for_convergence_nor_for_starvation() -> None:
     """Of seed 3 one order alone is valid; with it, 2 of 5 trials had not converged, and 36 % was starved."""
     trials = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import defaultdict
 from collections.abc import Sequence
 
 import polars as pl
@@ -17,6 +18,9 @@ from cambrian.stats.interval import finite
 
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row for each group and join: in how many trials the flows converged, and when.
+
+    ``join`` is the join's place in the order of starts. A trial with too little time after a join is missing
+    from that join's row, and from no other.
 
     The trials are those of seeds whose trials are all valid: the order of the flows decides who joins.
 
@@ -33,10 +37,10 @@ def table(collected: Collected) -> pl.DataFrame | None:
 def _rows(cell: Cell) -> Sequence[rows.Row]:
     trials = (trial for mine in blocks.whole(cell).values() for trial in mine)
     by_trial = [trial.sharing.joins for trial in trials if trial.sharing]
-    return [
-        _row(cell, place, [joins[place] for joins in by_trial if len(joins) > place])
-        for place in range(max((len(joins) for joins in by_trial), default=0))
-    ]
+    by_place = defaultdict(list)
+    for join in (join for joins in by_trial for join in joins):
+        by_place[join.place].append(join)
+    return [_row(cell, place, by_place[place]) for place in sorted(by_place)]
 
 
 def _row(cell: Cell, place: int, joins: Sequence[Convergence]) -> rows.Row:
@@ -45,7 +49,7 @@ def _row(cell: Cell, place: int, joins: Sequence[Convergence]) -> rows.Row:
     times = [*reached, *[float("inf")] * (len(joins) - len(reached))]
     lineup = f"{cell.lineup}: " if cell.lineup else ""
     return rows.place(cell) | {
-        "join": place + 1,
+        "join": place,
         "joiner": lineup + " or ".join(sorted({cell.names[join.flow] for join in joins})),
         "trials": len(joins),
         "reached": len(reached),
