@@ -78,6 +78,27 @@ class TrialWindow:
         return found
 
     @cached_property
+    def shared_interval(self) -> Interval | None:
+        """The part of the interval in which all flows have started; None if there is none.
+
+        What a flow that has not started leaves to the others is not their share.
+        """
+        t0_ns, t1_ns = self.interval
+        begin_ns = max(t0_ns, *(round(flow.start_ms * NS_PER_MS) for flow in self.trial.flows))
+        return (begin_ns, t1_ns) if begin_ns < t1_ns else None
+
+    @cached_property
+    def shared_mbps(self) -> list[float]:
+        """Throughput of each flow over :attr:`shared_interval`; empty without one, and with a sized flow."""
+        if self.shared_interval is None or self.has_sized_flow:
+            return []
+        if self.shared_interval == self.interval:
+            return self.throughputs_mbps
+        frame = throughput.throughput(self.packets, len(self.trial.flows), *self.shared_interval)
+        found: list[float] = frame["throughput_mbps"].to_list()
+        return found
+
+    @cached_property
     def delays(self) -> dict[int, dict[str, Any]]:
         """Flow → its own packets' queueing delays over the interval, ms."""
         return _by_flow(queueing.delay_summary(self.packets, *self.interval))

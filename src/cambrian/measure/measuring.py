@@ -59,7 +59,7 @@ def measure(
         t0_ns=t0_ns,
         t1_ns=t1_ns,
         flows=flows,
-        jain=math.nan if window.has_sized_flow else fairness.jain(window.throughputs_mbps),
+        jain=fairness.jain(window.shared_mbps) if window.shared_mbps else math.nan,
         utilisation=_utilisation(trial.network, packets, t0_ns, t1_ns),
         envelope=_envelope(trial, packets) if with_envelope else None,
         page_loads=_page_loads(result, trial),
@@ -148,7 +148,12 @@ def probed_flow(result: TrialResult, trial: Trial, families: Sequence[Family | N
 
 def _sharing(window: TrialWindow) -> Sharing:
     return sharing.measure_sharing(
-        window.trial, window.packets, window.throughputs_mbps, window.rates, window.interval
+        window.trial,
+        window.packets,
+        window.shared_mbps,
+        window.rates,
+        window.shared_interval,
+        window.interval[1],
     )
 
 

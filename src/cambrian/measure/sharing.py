@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from cambrian.metrics import convergence, maxmin, starvation, throughput, utilisation, windows
+from cambrian.metrics import convergence, maxmin, starvation, utilisation, windows
 from cambrian.metrics.columns import NS_PER_MS
 from cambrian.metrics.convergence import Convergence
 from cambrian.metrics.starvation import Starvation
@@ -33,26 +33,30 @@ class Sharing:
 def measure_sharing(
     trial: Trial,
     packets: pl.DataFrame,
-    throughputs_mbps: Sequence[float],
+    shared_mbps: Sequence[float],
     rates: Sequence[tuple[int, float]],
-    interval: tuple[int, int],
+    shared: tuple[int, int] | None,
+    end_ns: int,
 ) -> Sharing:
-    """``rates`` are the bottleneck's steps ``(from_ns, rate_mbps)``, empty for a trace."""
-    count, (t0_ns, t1_ns) = len(trial.flows), interval
+    """How the flows share.
+
+    Parameters:
+        shared_mbps: throughput of each flow over ``shared``.
+        rates: the bottleneck's steps ``(from_ns, rate_mbps)``, empty for a trace.
+        shared: the part of the measured interval in which all flows have started; None if there is none.
+        end_ns: end of the measured interval.
+    """
     longest_rtt_ms = max(flow.base_rtt_ms(trial.network) for flow in trial.flows)
     window_ns = windows.length_ns(longest_rtt_ms)
     starts_ns = [round(flow.start_ms * NS_PER_MS) for flow in trial.flows]
-    joins = convergence.convergence(packets, starts_ns, t1_ns, window_ns)
-    # a flow that has not started yet does not starve, and what it leaves to the others is not its share
-    all_from_ns = max(t0_ns, *starts_ns)
-    if not rates or all_from_ns >= t1_ns:
+    joins = convergence.convergence(packets, starts_ns, end_ns, window_ns)
+    if not rates or shared is None:
         return Sharing((), (), tuple(joins))
-    if all_from_ns > t0_ns:
-        t0_ns = all_from_ns
-        throughputs_mbps = throughput.throughput(packets, count, t0_ns, t1_ns)["throughput_mbps"].to_list()
+    # a flow that has not started yet does not starve
+    t0_ns, t1_ns = shared
     capacity_mbps = utilisation.capacity_bits(rates, t0_ns, t1_ns) / (t1_ns - t0_ns) * 1e3
     return Sharing(
-        of_fair=tuple(maxmin.share_of_fair(throughputs_mbps, capacity_mbps).tolist()),
-        starvation=tuple(starvation.starvation(packets, count, rates, window_ns, t0_ns, t1_ns)),
+        of_fair=tuple(maxmin.share_of_fair(shared_mbps, capacity_mbps).tolist()),
+        starvation=tuple(starvation.starvation(packets, len(trial.flows), rates, window_ns, t0_ns, t1_ns)),
         joins=tuple(joins),
     )

@@ -16,9 +16,8 @@ def _throughput_mbps(window: FlowWindow) -> float:
 
 
 def _share_percent(window: FlowWindow) -> float | None:
-    if window.whole.has_sized_flow:
-        return None
-    return percent(float(fairness.shares(window.whole.throughputs_mbps)[window.number]))
+    mbps = window.whole.shared_mbps
+    return percent(float(fairness.shares(mbps)[window.number])) if mbps else None
 
 
 def _rate_peak_percent(window: FlowWindow) -> float | None:
@@ -54,8 +53,8 @@ QUANTITIES = (
     ),
     Quantity(
         "share_percent",
-        "the flow's throughput in percent of the throughput of all flows; null in a trial with a flow of "
-        "fixed size",
+        "the flow's throughput in percent of the throughput of all flows, over the part of the measured "
+        "interval in which all flows have started; null in a trial with a flow of fixed size",
         heading="Share of throughput, %",
         digits=0,
         formula="Fairness",
@@ -79,7 +78,7 @@ QUANTITIES = (
     ),
     Quantity(
         "of_fair_percent",
-        "throughput in percent of the max-min fair share",
+        "throughput in percent of the max-min fair share, over the same time as `share_percent`",
         heading="Of its max-min fair share, %",
         digits=0,
         formula="Fairness",
@@ -89,7 +88,7 @@ QUANTITIES = (
     ),
     Quantity(
         "jain",
-        "Jain's index of the flows' throughput",
+        "Jain's index of the flows' throughput, over the same time as `share_percent`",
         level="trial",
         heading="Jain’s index",
         digits=3,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from cambrian.measure import quantities
-from cambrian.metrics import fairness
+from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.transitivity import transitivity as ordered
 from cambrian.report import blocks, families, hints, layout
 from cambrian.report.collect import Cell, Collected
@@ -60,12 +60,13 @@ def _test(cell: Cell) -> Comparison | None:
 
 
 def _ratios(cell: Cell) -> dict[int, float]:
-    return blocks.by_seed(
-        cell,
-        lambda trial: fairness.pair_ratio(
-            trial.flows[0]["throughput_mbps"], trial.flows[1]["throughput_mbps"]
-        ),
-    )
+    return blocks.by_seed(cell, _ratio)
+
+
+def _ratio(trial: TrialMeasures) -> float | None:
+    """From the time when both flows have started; a pair has no flow of fixed size."""
+    share_percent = trial.flows[0]["share_percent"]
+    return None if share_percent is None else float(share_percent) / 100
 
 
 def _row(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from cambrian.measure.flow_window import is_sized
+from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.rtt_fairness import exponent, pooled
 from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
@@ -72,12 +73,13 @@ def _ratio(cell: Cell) -> float:
 
 def _exponents(cell: Cell) -> dict[int, float]:
     """Seed → exponent, for the seeds in which both flows carried data in all trials."""
-    return blocks.by_seed(
-        cell,
-        lambda trial: exponent(
-            _rtts_ms(cell), (trial.flows[0]["throughput_mbps"], trial.flows[1]["throughput_mbps"])
-        ),
-    )
+
+    def of_trial(trial: TrialMeasures) -> float:
+        # shares have the ratio of the throughputs from the time when both flows have started
+        one, two = (flow["share_percent"] or 0.0 for flow in trial.flows)
+        return exponent(_rtts_ms(cell), (one, two))
+
+    return blocks.by_seed(cell, of_trial)
 
 
 def _rtts(row: rows.Row) -> str:
