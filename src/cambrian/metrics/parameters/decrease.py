@@ -12,7 +12,7 @@ import numpy as np
 
 from cambrian.metrics.columns import BoolArray, FloatArray
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
-from cambrian.metrics.parameters.reductions import Reductions
+from cambrian.metrics.parameters.reductions import Reductions, Signals
 
 #: β of one connection (RFC 9438 section 4.6, RFC 5681 section 3.1)
 ONE_CONNECTION = {"cubic": 0.7, "reno": 0.5}
@@ -42,20 +42,21 @@ SAME_SEGMENTS: dict[Source, float] = {"window": 0.1, "packets": 1.0}
 
 
 def estimates(
-    found: Reductions, family: str, source: Source, marked: BoolArray, unexplained: BoolArray
+    found: Reductions, family: str, source: Source, signals: Signals, unexplained: BoolArray
 ) -> Iterator[Estimate | Missing]:
     """β, the same after a loss below the last maximum (CUBIC only), and N (CUBIC and Reno).
 
-    ``marked``: events that answer CE marks only, shape (n,). ``unexplained``: events that answer neither a
-    loss nor a mark, shape (n,); what they leave is no β.
+    ``signals``: what each event answers. ``unexplained``: events that answer neither a loss nor a mark,
+    shape (n,); what they leave is no β.
     """
     ratio = found.after / found.before
     unseen = np.maximum(ERROR_SEGMENTS[source], found.unseen - SEEN_SEGMENTS)
     error = unseen / found.before + ERROR_SHARE[source]
     # where a flight comes back at once, it may never have been a window
     kept = ~found.undone if source == "packets" else ~unexplained & np.isfinite(found.unseen)
-    if left_out := _keeps_more(ratio, error, family, kept & marked):
-        kept &= ~marked
+    if left_out := _keeps_more(ratio, error, family, kept, signals):
+        # a drop of the same round trip may come after the answer to the mark
+        kept &= signals.marks == 0
     if kept.sum() > FEWEST_LATER:
         kept[0] = False
     if kept.sum() < FEWEST[source]:
@@ -84,8 +85,14 @@ def estimates(
         yield _connections(ONE_CONNECTION[family], ratio[plain], error[plain], source)
 
 
-def _keeps_more(ratio: FloatArray, error: FloatArray, family: str, marked: BoolArray) -> bool:
-    """Does the flow keep more after marks than after losses, as much as RFC 8511 (ABE) allows?"""
+def _keeps_more(ratio: FloatArray, error: FloatArray, family: str, kept: BoolArray, signals: Signals) -> bool:
+    """Does the flow keep more after marks than after losses, as much as RFC 8511 (ABE) allows?
+
+    Events with a mark and a drop show it only where no event has marks alone.
+    """
+    marked = kept & signals.only_marks
+    if not marked.any():
+        marked = kept & (signals.marks > 0)
     if family not in ONE_CONNECTION or not marked.any():
         return False
     share, near = float(np.median(ratio[marked])), float(np.median(error[marked]))

@@ -62,7 +62,7 @@ def _of(
     trace: FlowTrace, own: Window, events: Reductions, found: Flight, flown: Window
 ) -> Iterator[Estimate | Missing]:
     source = own.source
-    marked = reductions.marked(events, found, trace.forward_ns)
+    signals = reductions.signals(events, found, trace.forward_ns)
     unexplained = np.zeros(len(events), bool)
     if source == "window":
         known = reductions.causeless(events, found, own, trace)
@@ -70,9 +70,9 @@ def _of(
         if known is not None:
             unexplained = known.cuts
         yield rollback.in_recovery(events, own, found, trace, unexplained)
-    left = list(decrease.estimates(events, trace.family, source, marked, unexplained))
+    left = list(decrease.estimates(events, trace.family, source, signals, unexplained))
     yield from left
-    yield from rollback.estimates(events, source, marked, "" if trace.steady else trace.changing)
+    yield from rollback.estimates(events, source, signals.only_marks, "" if trace.steady else trace.changing)
     yield from window_cap.estimates(trace, own, flown, found)
     if trace.family == "reno":
         yield from increase.estimates(trace, own, events)

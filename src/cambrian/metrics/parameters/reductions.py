@@ -185,16 +185,30 @@ def _to_threshold(window: Window, falls: Int64Array, apart: BoolArray) -> BoolAr
     return np.asarray(above & (np.abs(window.segments[end] - window.ssthresh[end]) <= AT_THRESHOLD), bool)
 
 
-def marked(events: Reductions, found: Flight, forward_ns: int) -> BoolArray:
-    """Events for which the sender had learnt of CE marks only, shape (n,)."""
+@dataclass(frozen=True)
+class Signals:
+    """``drops``, ``marks``: how many of each the sender had just learnt of at each event, shape (n,) each."""
+
+    drops: Int64Array
+    marks: Int64Array
+
+    @property
+    def only_marks(self) -> BoolArray:
+        """Events that answer marks and no drop, shape (n,)."""
+        return np.asarray((self.marks > 0) & (self.drops == 0), dtype=bool)
+
+
+def signals(events: Reductions, found: Flight, forward_ns: int) -> Signals:
+    """What the sender had learnt of at each event: from a round trip before it to a little after it."""
     at_ns = events.start_ns + forward_ns
     trip_ns = found.trips_ns(at_ns)
-    order = np.argsort(found.learnt_ns, kind="stable")
-    learnt_ns = found.learnt_ns[order]
-    drops = np.concatenate(([0], np.cumsum(~found.marked[order])))
-    begin = np.searchsorted(learnt_ns, at_ns - trip_ns)
-    end = np.searchsorted(learnt_ns, at_ns + (LATE * trip_ns).astype(np.int64), side="right")
-    return np.asarray((end > begin) & (drops[end] == drops[begin]), dtype=bool)
+    drops_ns, marks_ns = (np.sort(found.learnt_ns[which]) for which in (~found.marked, found.marked))
+    begin_ns, end_ns = at_ns - trip_ns, at_ns + (LATE * trip_ns).astype(np.int64)
+    drops, marks = (
+        np.searchsorted(learnt_ns, end_ns, side="right") - np.searchsorted(learnt_ns, begin_ns)
+        for learnt_ns in (drops_ns, marks_ns)
+    )
+    return Signals(drops, marks)
 
 
 @dataclass(frozen=True)

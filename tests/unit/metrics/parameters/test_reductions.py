@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from cambrian.metrics.columns import PACKETS, BoolArray, FloatArray, Int64Array
 from cambrian.metrics.parameters import decrease, flight_reductions, reductions
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flight import NEVER_NS, Flight, flight
-from cambrian.metrics.parameters.reductions import Reductions
+from cambrian.metrics.parameters.reductions import Reductions, Signals
 from cambrian.metrics.parameters.window import STEP_SEGMENTS, Window, of_stack
 from tests.unit.metrics.parameters.cubic_model import CubicSender
 from tests.unit.metrics.parameters.sender_model import FORWARD, FRAME, RTT
@@ -165,8 +166,17 @@ def events_of(times_ns: Int64Array, before: FloatArray, after: FloatArray) -> Re
     return Reductions(times_ns, times_ns, before, after, none, none, np.zeros(len(times_ns)))
 
 
-def unmarked(events: Reductions) -> BoolArray:
+def never(events: Reductions) -> BoolArray:
     return np.zeros(len(events), dtype=bool)
+
+
+def answers(drops: BoolArray, marks: BoolArray) -> Signals:
+    """One drop, one mark, or both, for each event."""
+    return Signals(drops.astype(np.int64), marks.astype(np.int64))
+
+
+def beta_of(events: Reductions, signals: Signals) -> Estimate | Missing:
+    return next(iter(decrease.estimates(events, "cubic", "window", signals, never(events))))
 
 
 def test_growth_in_many_short_round_trips_takes_nothing_back() -> None:
@@ -213,18 +223,27 @@ def test_what_is_kept_after_marks_is_no_beta_of_losses() -> None:
     times = np.arange(8, dtype=np.int64) * 1000 * MS
     share = np.where(np.arange(8) % 2, 0.85, 0.7)
     events = events_of(times, before, before * share)
-    beta = next(iter(decrease.estimates(events, "cubic", "window", share > 0.8, unmarked(events))))
+    beta = beta_of(events, answers(share < 0.8, share > 0.8))
     assert isinstance(beta, Estimate)
     assert beta.value == pytest.approx(0.7)
+    every, none = np.ones(8, bool), np.zeros(8, bool)
     alone = events_of(times, before, before * 0.85)
-    assert isinstance(
-        next(iter(decrease.estimates(alone, "cubic", "window", np.ones(8, bool), unmarked(alone)))), Missing
-    )
+    assert isinstance(beta_of(alone, answers(none, every)), Missing)
     # 0.95 is more than RFC 8511 allows
     much = events_of(times, before, before * 0.95)
-    assert isinstance(
-        next(iter(decrease.estimates(much, "cubic", "window", np.ones(8, bool), unmarked(much)))), Estimate
-    )
+    assert isinstance(beta_of(much, answers(none, every)), Estimate)
+
+
+@pytest.mark.parametrize("dropping", [[0, 1, 2], range(8)])
+def test_a_drop_beside_a_mark_makes_no_loss_of_what_the_mark_left(dropping: Sequence[int]) -> None:
+    """At the end of slow start a queue marks, and then drops in the same round trip."""
+    before = np.full(8, 100.0)
+    events = events_of(np.arange(8, dtype=np.int64) * 1000 * MS, before, before * 0.85)
+    signals = answers(np.isin(np.arange(8), dropping), np.ones(8, bool))
+    assert isinstance(beta_of(events, signals), Missing)
+    # after losses, the same share is a β
+    losses = beta_of(events, answers(np.ones(8, bool), np.zeros(8, bool)))
+    assert isinstance(losses, Estimate) and losses.value == pytest.approx(0.85)
 
 
 def test_an_event_is_marked_if_its_signals_are() -> None:
@@ -233,9 +252,11 @@ def test_an_event_is_marked_if_its_signals_are() -> None:
     events = events_of(times, values, values)
     flown = round_trips(*[100] * 12)
     learnt = np.array([290, 580, 595], dtype=np.int64) * MS
-    signals = replace(flown, signal_ns=learnt, learnt_ns=learnt, marked=np.array([True, True, False]))
+    known = replace(flown, signal_ns=learnt, learnt_ns=learnt, marked=np.array([True, True, False]))
     # marks; a mark and a drop; no signal
-    assert reductions.marked(events, signals, 0).tolist() == [True, False, False]
+    signals = reductions.signals(events, known, 0)
+    assert signals.only_marks.tolist() == [True, False, False]
+    assert (signals.marks.tolist(), signals.drops.tolist()) == ([1, 1, 0], [0, 1, 0])
 
 
 @given(st.floats(0.3, 0.9), st.lists(st.floats(50, 500), min_size=1, max_size=8))
@@ -244,7 +265,10 @@ def test_beta_is_inside_whatever_the_windows(beta: float, befores: list[float]) 
     times = np.arange(len(before), dtype=np.int64) * 1000 * MS
     events = events_of(times, before, before * beta)
     by_name = {
-        one.parameter: one for one in decrease.estimates(events, "reno", "window", *[unmarked(events)] * 2)
+        one.parameter: one
+        for one in decrease.estimates(
+            events, "reno", "window", answers(~never(events), never(events)), never(events)
+        )
     }
     assert isinstance(by_name["beta"], Estimate)
     assert abs(by_name["beta"].value - beta) <= by_name["beta"].resolution

@@ -1,0 +1,43 @@
+"""CUBIC's model with other answers to congestion that the standards allow: to marks, and by bytes in flight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+from tests.unit.metrics.parameters.cubic_model import CubicSender
+from tests.unit.metrics.parameters.sender_model import RTT
+
+
+@dataclass
+class MarkedSender(CubicSender):
+    """The queue marks from ``mark_at`` packets on, as well as it drops what its buffer does not hold.
+
+    ``beta_marks``: what is left of the window after a mark (RFC 8511: up to 0.85).
+    """
+
+    mark_at: int = 40
+    beta_marks: float = 0.85
+    marks: set[int] = field(default_factory=set)
+
+    def _enqueue(self, arrival: int) -> None:
+        before = len(self.rows)
+        super()._enqueue(arrival)
+        departure = self.rows[before][1]
+        if departure is not None and len(self.queued) > self.mark_at:
+            self.marks.add(arrival)
+            self._at(departure + RTT // 2, "mark", 0)
+
+    def _mark(self, now: int, _: int) -> None:
+        if now > self.recovered:
+            losses, self.beta = self.beta, self.beta_marks
+            self._loss(now, 0)
+            self.beta = losses
+
+    def _trace(self, settings: dict[str, Any]) -> FlowTrace:
+        trace = super()._trace(settings)
+        marked = pl.col("arrival_ns").is_in(list(self.marks)) & (pl.col("outcome") == "departed")
+        return FlowTrace(**(vars(trace) | {"packets": trace.packets.with_columns(ce=marked)}))
