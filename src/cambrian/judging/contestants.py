@@ -162,11 +162,9 @@ def judge(
     if (acks := best.get(_ACKS)) is not None and acks.value > _RARE_ACKS:
         judged = _with_rare_acks(judged, acks)
     judged = [_with_packets(finding, measured.get((finding.key, "packets"))) for finding in judged]
-    if family == "cubic" and (beta := best.get("beta")) and (few := findings.too_little(beta)):
+    if family == "cubic" and (unknown := _unknown_beta(best.get("beta"))):
         judged = [
-            findings.inconclusive(
-                finding, f"the expected value depends on β, and β is not measured well enough: {few}"
-            )
+            findings.inconclusive(finding, f"the expected value depends on β, and {unknown}")
             if finding.key in _BY_BETA and finding.status != "not judged"
             else finding
             for finding in judged
@@ -392,6 +390,14 @@ def _standard(family: str, best: Mapping[str, Measured]) -> dict[str, Reference]
     if family == "cubic" and "beta" in best:
         return references.following(standard, best["beta"], best.get("alpha"))
     return standard
+
+
+def _unknown_beta(beta: Measured | None) -> str:
+    """Why nothing can be judged by a CUBIC's β; empty if it is known."""
+    if beta is None:
+        return "β is not measured"
+    few = findings.too_little(beta)
+    return few and f"β is not measured well enough: {few}"
 
 
 def _is_later_bbr(measured: Mapping[str, Measured]) -> bool:

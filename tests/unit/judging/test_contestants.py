@@ -463,6 +463,13 @@ def test_alpha_is_not_judged_by_a_beta_of_one_event() -> None:
     assert statuses("cubic", one("alpha", 0.53), one("beta", 0.9, half=0.02))["alpha"] == "off"
 
 
+def test_alpha_and_fast_convergence_are_not_judged_without_a_beta() -> None:
+    """As of a CUBIC that only met marks and keeps 0.85 (RFC 8511): its α and W_max may be those of 0.85."""
+    marks = Missing("beta", "its events are marks, after which RFC 8511 allows to keep more")
+    found = statuses("cubic", one("alpha", 0.243), one("fast_convergence", 0.925), marks)
+    assert found == dict.fromkeys(["alpha", "fast_convergence"], "inconclusive")
+
+
 def test_a_network_without_bbrs_generation_follows_one_that_shows_it() -> None:
     silent, later = judge("bbr", one("probe_rtt_cwnd", 40.0)), judge("bbr", one("bbr_generation", 1, LATER))
     first = judge("bbr", one("bbr_generation", 0, "BBRv1-like"))

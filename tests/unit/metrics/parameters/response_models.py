@@ -1,4 +1,4 @@
-"""CUBIC's model with other answers to congestion that the standards allow: to marks, and by bytes in flight."""
+"""CUBIC's model with other answers to congestion: to marks, and by the bytes in flight."""
 
 from __future__ import annotations
 
