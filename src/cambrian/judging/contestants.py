@@ -45,8 +45,8 @@ _ACKS, _RARE_ACKS = "ack_every_packets", 4.0
 _FIRST_ONLY = frozenset({"cycle_rounds", "probe_rtt_packets"})
 #: one network may show a C that is off, and another one that no C fits: both are another growth
 _LAW = {"cubic_growth", "cubic_c"}
-#: parameters whose reference value depends on the measured β
-_BY_BETA = frozenset({"alpha", "fast_convergence"})
+#: parameters whose reference value or fit depends on the measured β
+_BY_BETA = frozenset({"alpha", "fast_convergence", "reno_friendly"})
 #: families that draw no random numbers
 _WITHOUT_DRAWS = ("cubic", "reno")
 #: in order of preference: the exported window, then packets
@@ -114,7 +114,8 @@ def _of_flows(estimates: Sequence[Estimate]) -> Estimate | Missing:
     resolution = max(one.resolution for one in estimates)
     if first.label is None:
         resolution += max(abs(one.value - float(np.median(samples))) for one in estimates)
-    return replace(first, samples=samples, events=events, resolution=resolution)
+    lower_by = max(one.lower_by for one in estimates)
+    return replace(first, samples=samples, events=events, resolution=resolution, lower_by=lower_by)
 
 
 def judge(
@@ -162,7 +163,7 @@ def judge(
     if (acks := best.get(_ACKS)) is not None and acks.value > _RARE_ACKS:
         judged = _with_rare_acks(judged, acks)
     judged = [_with_packets(finding, measured.get((finding.key, "packets"))) for finding in judged]
-    if family == "cubic" and (unknown := _unknown_beta(best.get("beta"))):
+    if family == "cubic" and (unknown := _unknown_beta(best.get("beta"), standard["beta"])):
         judged = [
             findings.inconclusive(finding, f"the expected value depends on β, and {unknown}")
             if finding.key in _BY_BETA and finding.status != "not judged"
@@ -392,12 +393,13 @@ def _standard(family: str, best: Mapping[str, Measured]) -> dict[str, Reference]
     return standard
 
 
-def _unknown_beta(beta: Measured | None) -> str:
+def _unknown_beta(beta: Measured | None, reference: Reference) -> str:
     """Why nothing can be judged by a CUBIC's β; empty if it is known."""
     if beta is None:
         return "β is not measured"
-    few = findings.too_little(beta)
-    return few and f"β is not measured well enough: {few}"
+    if few := findings.too_little(beta):
+        return f"β is not measured well enough: {few}"
+    return findings.OF_FLIGHT if findings.is_of_flight(beta, reference) else ""
 
 
 def _is_later_bbr(measured: Mapping[str, Measured]) -> bool:

@@ -20,6 +20,11 @@ FEWEST_TRIALS = 2
 SHOWN_SHARE = 0.5
 #: smallest share of the events that must agree on one kind
 AGREEING_SHARE = 0.8
+#: what makes a β too low as a share of the window, and right as the standard has it
+OF_FLIGHT = (
+    "β may be of the bytes in flight, as RFC 9438, section 4.6, and RFC 5681, section 3.1, have it: "
+    "they lack the lost packets and those just acknowledged"
+)
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,8 @@ def judge(network: str, measured: Measured, reference: Reference | None) -> Find
         return replace(finding, why=why, few=measured.events < PARAMETERS[measured.parameter].fewest)
     if _agrees(measured, reference):
         return replace(finding, status="as it should be")
+    if is_of_flight(measured, reference):
+        return replace(finding, why=OF_FLIGHT)
     if not _excludes(measured, reference):
         return replace(finding, why="the interval contains right and wrong values")
     differing = _differing(reference)
@@ -129,6 +136,11 @@ def few_and_off(finding: Finding) -> bool:
     )
 
 
+def is_of_flight(measured: Measured, reference: Reference) -> bool:
+    """Is it too low for a β of the window, but not for one of the bytes in flight?"""
+    return not _excludes(measured, reference) and _excludes(replace(measured, lower_by=0.0), reference)
+
+
 def is_unknown(measured: Measured) -> bool:
     """Does its interval contain every possible value? Then its centre says nothing."""
     ends = PARAMETERS[measured.parameter].ends
@@ -167,7 +179,7 @@ def _excludes(measured: Measured, reference: Reference) -> bool:
     if reference.also is not None and not _excludes(measured, _other(reference)):
         return False
     too_high = measured.low > reference.value + reference.tolerance
-    too_low = measured.high < reference.value - reference.tolerance
+    too_low = measured.high + measured.lower_by < reference.value - reference.tolerance
     return too_high or (too_low and not reference.most)
 
 

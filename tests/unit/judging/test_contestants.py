@@ -470,6 +470,20 @@ def test_alpha_and_fast_convergence_are_not_judged_without_a_beta() -> None:
     assert found == dict.fromkeys(["alpha", "fast_convergence"], "inconclusive")
 
 
+def test_a_beta_of_the_bytes_in_flight_is_not_off() -> None:
+    """Of ten packets of 62 that have left: 0.7 · 52/62 is 0.587."""
+    low = replace(one("beta", 0.587), lower_by=0.113)
+    alpha = one("alpha", 0.529)
+    assert statuses("cubic", low, alpha) == dict.fromkeys(["beta", "alpha"], "inconclusive")
+    (finding,) = (f for f in judge("cubic", low).findings if f.key == "beta")
+    assert finding.looks is None and finding.why == findings.OF_FLIGHT
+    # the same value with one packet of them, and a value that is too high
+    assert statuses("cubic", replace(low, lower_by=0.02), alpha) == {"beta": "off", "alpha": "off"}
+    assert statuses("cubic", replace(low, samples=(0.85,)))["beta"] == "off"
+    both = contestants.of_flows([[low], [replace(low, lower_by=0.02)]])
+    assert isinstance(both[0], Estimate) and both[0].lower_by == 0.113
+
+
 def test_a_network_without_bbrs_generation_follows_one_that_shows_it() -> None:
     silent, later = judge("bbr", one("probe_rtt_cwnd", 40.0)), judge("bbr", one("bbr_generation", 1, LATER))
     first = judge("bbr", one("bbr_generation", 0, "BBRv1-like"))

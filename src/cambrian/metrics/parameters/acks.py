@@ -29,6 +29,8 @@ _MOST_AT_ONCE = 0.75
 #: shared link, which leaves pauses
 _UNUSUAL = 0.015
 _UNUSUAL_SHARED = 0.1
+#: RFC 9000 section 13.2.2, RFC 5681 section 4.2
+_USUAL = 2.0
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
@@ -55,6 +57,17 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     value = sum(bounds) / 2
     unsure = abs(bounds[1] - bounds[0]) / 2 + (_UNUSUAL if trace.alone else _UNUSUAL_SHARED) * value
     yield Estimate(KEY, (value,), unsure, "packets")
+
+
+def most(trace: FlowTrace) -> float:
+    """Packets for each acknowledgement that no loss or mark made due, at least the usual two."""
+    if not trace.acks:
+        return _USUAL
+    data = trace.packets.filter(pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
+    arrived, at_once = int((data["outcome"] == "departed").sum()), _after_gaps(trace, data)
+    if at_once > _MOST_AT_ONCE * trace.acks:
+        at_once = 0
+    return max(_USUAL, (arrived - at_once) / (trace.acks - at_once))
 
 
 def _after_gaps(trace: FlowTrace, data: pl.DataFrame) -> int:

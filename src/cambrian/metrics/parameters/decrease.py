@@ -7,6 +7,7 @@ If N connections share one window and one of them backs off, β_N = (N − 1 + �
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -42,16 +43,26 @@ SAME_SEGMENTS: dict[Source, float] = {"window": 0.1, "packets": 1.0}
 
 
 def estimates(
-    found: Reductions, family: str, source: Source, signals: Signals, unexplained: BoolArray
+    found: Reductions,
+    family: str,
+    source: Source,
+    signals: Signals,
+    unexplained: BoolArray,
+    acknowledged: float,
 ) -> Iterator[Estimate | Missing]:
     """β, the same after a loss below the last maximum (CUBIC only), and N (CUBIC and Reno).
 
     ``signals``: what each event answers. ``unexplained``: events that answer neither a loss nor a mark,
-    shape (n,); what they leave is no β.
+    shape (n,); what they leave is no β. ``acknowledged``: packets for each acknowledgement.
+
+    The standards multiply the bytes in flight, and allow to multiply the window instead. When a loss is
+    declared, the packets of that acknowledgement and the lost ones are in flight no more.
     """
     ratio = found.after / found.before
     unseen = np.maximum(ERROR_SEGMENTS[source], found.unseen - SEEN_SEGMENTS)
     error = unseen / found.before + ERROR_SHARE[source]
+    in_flight = np.maximum(found.before - acknowledged - signals.drops, found.after)
+    of_flight = found.after / in_flight
     # where a flight comes back at once, it may never have been a window
     kept = ~found.undone if source == "packets" else ~unexplained & np.isfinite(found.unseen)
     if left_out := _keeps_more(ratio, error, family, kept, signals):
@@ -76,13 +87,13 @@ def estimates(
     plain, again = _usual(ratio, error, kept & ~below), _usual(ratio, error, kept & below)
     if not plain.any():
         plain = again
-    yield _estimate("beta", ratio[plain], error[plain], source)
+    yield _beta("beta", ratio[plain], error[plain], of_flight[plain], source)
     if again.sum() >= FEWEST_AGAIN and (kept & ~below).any():
-        yield _estimate("beta_again", ratio[again], error[again], source)
+        yield _beta("beta_again", ratio[again], error[again], of_flight[again], source)
     elif family == "cubic":
         yield Missing("beta_again", "too few losses below the last maximum to compare", source)
     if family in ONE_CONNECTION:
-        yield _connections(ONE_CONNECTION[family], ratio[plain], error[plain], source)
+        yield _connections(ONE_CONNECTION[family], ratio[plain], error[plain], of_flight[plain], source)
 
 
 def _keeps_more(ratio: FloatArray, error: FloatArray, family: str, kept: BoolArray, signals: Signals) -> bool:
@@ -133,10 +144,22 @@ def _estimate(parameter: str, values: FloatArray, error: FloatArray, source: Sou
     return Estimate(parameter, tuple(values.tolist()), float(np.median(error)), source)
 
 
-def _connections(one: float, ratio: FloatArray, error: FloatArray, source: Source) -> Estimate:
+def _beta(
+    parameter: str, ratio: FloatArray, error: FloatArray, of_flight: FloatArray, source: Source
+) -> Estimate:
+    lower_by = float(np.median(of_flight) - np.median(ratio))
+    return replace(_estimate(parameter, ratio, error, source), lower_by=lower_by)
+
+
+def _connections(
+    one: float, ratio: FloatArray, error: FloatArray, of_flight: FloatArray, source: Source
+) -> Estimate:
     """N of β; dN = (1 − β)/(1 − β_N)² · dβ_N."""
-    cut = np.maximum(1 - ratio, error)
-    return _estimate("emulated_connections", (1 - one) / cut, (1 - one) / cut**2 * error, source)
+    cut, cut_of_flight = np.maximum(1 - ratio, error), np.maximum(1 - of_flight, error)
+    number = (1 - one) / cut
+    lower_by = float(np.median((1 - one) / cut_of_flight) - np.median(number))
+    found = _estimate("emulated_connections", number, (1 - one) / cut**2 * error, source)
+    return replace(found, lower_by=lower_by)
 
 
 def depth_below_maximum(found: Reductions) -> FloatArray:

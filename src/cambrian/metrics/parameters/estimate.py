@@ -27,7 +27,8 @@ class Estimate:
     resolve with any number of events (a packet of a window, an ACK's delay), in the
     parameter's unit; it widens every interval. ``label``: for a parameter that is a kind and
     no number, the word for it; its samples are each event's code in
-    :mod:`cambrian.metrics.parameters.definitions`, and ``label`` is the word of most.
+    :mod:`cambrian.metrics.parameters.definitions`, and ``label`` is the word of most. ``lower_by``: so much
+    lower it is, in its unit, in a sender to which the standard's value applies in another allowed way.
     """
 
     parameter: str
@@ -36,6 +37,7 @@ class Estimate:
     source: Source
     label: str | None = None
     events: int | None = None
+    lower_by: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.samples or not all(map(math.isfinite, self.samples)):
@@ -92,7 +94,7 @@ class Measured:
     ``trials``: differing trials that show it, of ``of_trials`` that ran. ``events``: over those.
     ``agreement``: of a kind, the share of events that are of the kind ``label``; 1 of a number.
     ``agreeing``: trials whose own kind is ``label``; all of them for a number. ``shown``: trials that
-    show it, of ``ran``; here identical trials count each.
+    show it, of ``ran``; here identical trials count each. ``lower_by``: the largest of the trials' own.
     """
 
     parameter: str
@@ -109,6 +111,7 @@ class Measured:
     of_trials: int = 0
     shown: int = 0
     ran: int = 0
+    lower_by: float = 0.0
 
 
 #: largest difference of equal values of a parameter, relative to its resolution or to itself
@@ -187,6 +190,7 @@ def pooled(estimates: Sequence[Estimate], of_trials: int = 0) -> Measured:
         of_trials=max(of_trials, len(estimates)),
         shown=len(estimates),
         ran=max(of_trials, len(estimates)),
+        lower_by=max(one.lower_by for one in estimates),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cambrian.metrics.parameters import (
+    acks,
     cubic_curve,
     decrease,
     flight_reductions,
@@ -70,7 +71,7 @@ def _of(
         if known is not None:
             unexplained = known.cuts
         yield rollback.in_recovery(events, own, found, trace, unexplained)
-    left = list(decrease.estimates(events, trace.family, source, signals, unexplained))
+    left = list(decrease.estimates(events, trace.family, source, signals, unexplained, acks.most(trace)))
     yield from left
     yield from rollback.estimates(events, source, signals.only_marks, "" if trace.steady else trace.changing)
     yield from window_cap.estimates(trace, own, flown, found)

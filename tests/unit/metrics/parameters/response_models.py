@@ -41,3 +41,20 @@ class MarkedSender(CubicSender):
         trace = super()._trace(settings)
         marked = pl.col("arrival_ns").is_in(list(self.marks)) & (pl.col("outcome") == "departed")
         return FlowTrace(**(vars(trace) | {"packets": trace.packets.with_columns(ce=marked)}))
+
+
+@dataclass
+class CutsFlight(CubicSender):
+    """β of the bytes in flight when a loss is declared, as RFC 9438, section 4.6, writes it.
+
+    The acknowledgement that tells of the loss has taken its packets off, and the loss its own.
+    """
+
+    def _loss(self, now: int, count: int) -> None:
+        if now > self.recovered:
+            whole, self.window = self.window, self.flight - count - self.ack_every
+            super()._loss(now, count)
+            # fast convergence counts from the window
+            self.w_max = whole
+            return
+        super()._loss(now, count)

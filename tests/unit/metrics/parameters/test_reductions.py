@@ -176,7 +176,7 @@ def answers(drops: BoolArray, marks: BoolArray) -> Signals:
 
 
 def beta_of(events: Reductions, signals: Signals) -> Estimate | Missing:
-    return next(iter(decrease.estimates(events, "cubic", "window", signals, never(events))))
+    return next(iter(decrease.estimates(events, "cubic", "window", signals, never(events), 2.0)))
 
 
 def test_growth_in_many_short_round_trips_takes_nothing_back() -> None:
@@ -267,7 +267,7 @@ def test_beta_is_inside_whatever_the_windows(beta: float, befores: list[float]) 
     by_name = {
         one.parameter: one
         for one in decrease.estimates(
-            events, "reno", "window", answers(~never(events), never(events)), never(events)
+            events, "reno", "window", answers(~never(events), never(events)), never(events), 2.0
         )
     }
     assert isinstance(by_name["beta"], Estimate)
