@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from cambrian import paths
-from cambrian.stacks import catalogue, checks
+from cambrian.stacks import catalogue, checks, reference
 from cambrian.stacks.command import role
 from cambrian.stacks.manifest import Option, Role
 from cambrian.study.errors import StudyError
@@ -113,3 +113,8 @@ def test_the_lab_page_has_every_preset() -> None:
     page = (paths.data() / "docs/reference/lab-stack.md").read_text()
     missing = [cca for cca in catalogue.load()["quinn-lab"].manifest.ccas if f"`{cca}`" not in page]
     assert missing == []
+
+
+def test_what_a_meaning_calls_below_has_a_link() -> None:
+    sections = reference.page().split("\n## ")
+    assert all("](" in section.split("| option |")[0] for section in sections if "see below" in section)

@@ -19,6 +19,8 @@ default is the stack's own.
 `make reference` generates this page from the `[options]` of the [manifests](endpoint-contract.md#manifests).
 A stack of yours whose manifest has no `[options]` takes any.
 """
+#: stack → the page that explains its options; "see below" in the meanings of its manifest is there
+_EXPLAINED = {"quinn-lab": 'Where the table says "see below", see [the lab stack](lab-stack.md#options).'}
 _TABLE = """
 | option | values | default | meaning; source |
 |---|---|---|---|
@@ -34,7 +36,9 @@ def page() -> str:
     without = [stack.name for stack in shipped if stack.manifest.options == {}]
     parts = [_HEAD]
     for sharing in sorted(sections, key=lambda section: section[0].name):
-        parts += [f"\n## {', '.join(stack.name for stack in sharing)}\n", _TABLE]
+        parts.append(f"\n## {', '.join(stack.name for stack in sharing)}\n")
+        parts += [f"\n{_EXPLAINED[stack.name]}\n" for stack in sharing if stack.name in _EXPLAINED]
+        parts.append(_TABLE)
         options = sharing[0].manifest.options or {}
         parts += [_row(name, option) for name, option in options.items()]
     parts.append(f"\n## No options\n\n{', '.join(without)}.\n")
