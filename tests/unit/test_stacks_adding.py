@@ -113,7 +113,7 @@ def test_a_program_that_the_guest_sees_anyway_needs_no_folder(tmp_path: Path) ->
             ManifestError,
             r"mine\.toml:9:1: client\.command: there is no /no/such/client\n(.*\n)*  remedy: create it",
         ),
-        ("mine", "/bin/sh", '[client]\nstack = "nobody"\n', AddError, 'there is no stack "nobody"'),
+        ("mine", "/bin/sh", '[client]\nstack = "nobody"\n', ManifestError, "there is no other stack nobody"),
         (
             "mine",
             "/bin/sh",
@@ -343,3 +343,58 @@ def test_a_program_that_is_closed_to_other_users_is_refused(
         with pytest.raises(ManifestError, match=f"chmod o\\+rx {path}"):
             built.readable(added)
         path.chmod(0o755)
+
+
+_HEAD = 'name = "mine"\n{head}\n[ccas.cubic]\n[build]\nkind = "none"\nbinary = "{binary}"\n'
+_SERVER = '[server]\ncommand = ["{bin}"]\n'
+
+
+@pytest.mark.parametrize(
+    ("head", "tail", "said"),
+    [
+        (
+            'alpns = ["hq-interop"]',
+            '[client]\nstack = "quin"\n',
+            r"mine.toml:10:1: client.stack: there is no other stack quin\n(.|\n)*did you mean quinn",
+        ),
+        ('alpns = ["hq-interop"]', '[client]\nstack = "mine"\n', "there is no other stack mine"),
+        (
+            'alpns = ["hq"]',
+            '[client]\nstack = "quinn"\n',
+            r":10:1: client.stack: (.|\n)*no protocol in common",
+        ),
+        (
+            "",
+            '[options.window]\ntype = "integer"\nminimum = 2\nmaximum = 5\ndefault = 10\nmeaning = "x"\n',
+            r":13:1: options.window.default: the option takes a whole number from 2 to 5, and 10 is not",
+        ),
+        ("", '[options.paced]\ntype = "boolean"\ndefault = 1\nmeaning = "x"\n', "takes true or false"),
+    ],
+)
+def test_what_no_study_could_use_is_refused(tmp_path: Path, head: str, tail: str, said: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(_HEAD.format(head=head, binary="/bin/sh") + _SERVER + tail)
+    # the second time a stack of this name may be there already
+    for _ in range(2):
+        with pytest.raises(ManifestError, match=said):
+            adding.add(path)
+    assert not catalogue.own_folder().exists()
+
+
+def test_a_default_in_words_and_a_client_of_another_stack_are_taken(tmp_path: Path) -> None:
+    option = '[options.window]\ntype = "integer"\nmaximum = 5\ndefault = "cubic: 2"\nmeaning = "x"\n'
+    path = tmp_path / "mine.toml"
+    head = _HEAD.format(head='alpns = ["hq-interop"]', binary="/bin/sh")
+    path.write_text(f'{head}{_SERVER}[client]\nstack = "quinn"\n{option}')
+    for _ in range(2):
+        assert adding.add(path).name == "mine"
+
+
+def test_a_folder_is_no_program(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match="/usr/bin is a folder"):
+        adding.add(_stack(tmp_path, "mine", binary="/usr/bin"))
+
+
+def test_every_shipped_option_takes_its_default() -> None:
+    for name in catalogue.load():
+        adding._check_defaults(catalogue.load()[name])

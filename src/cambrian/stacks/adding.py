@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from cambrian import paths
-from cambrian.stacks import catalogue, manifest, named_files, whole
+from cambrian.stacks import catalogue, manifest, named_files, receivers, whole
 from cambrian.stacks.catalogue import Stack
 from cambrian.study import hints
 
@@ -36,9 +36,10 @@ def add(path: Path) -> Stack:
     It replaces what was added under this name before, of either form.
 
     Raises:
-        manifest.ManifestError: the manifest has an error, or the stack is not whole (:func:`whole.check`).
-        AddError: it would replace a stack of the catalogue, it names a stack or a file that would not be
-            found after the copy, or it cannot be copied.
+        manifest.ManifestError: the manifest has an error, the stack is not whole (:func:`whole.check`), it
+            cannot use the client of the stack that it names, or an option does not take its default.
+        AddError: it would replace a stack of the catalogue, it names a file that would not be found after
+            the copy, or it cannot be copied.
     """
     if path.is_dir():
         path = path / "manifest.toml"
@@ -47,6 +48,7 @@ def add(path: Path) -> Stack:
     if is_built_in(stack.name):
         raise AddError(f'{path}: name: "{stack.name}" is a stack of the catalogue: choose another name')
     _check_lent(stack)
+    _check_defaults(stack)
     _check_portable(stack)
     whole.check(stack)
     to = catalogue.own_folder()
@@ -110,12 +112,34 @@ def _is_own(name: str) -> bool:
 
 
 def _check_lent(stack: Stack) -> None:
+    """Check that the stack whose client receives is another one that exists, and that the two can talk."""
     client = stack.manifest.client
-    if client is not None and client.stack is not None and client.stack not in catalogue.load():
-        known = ", ".join(catalogue.load())
-        raise AddError(
-            f'{stack.file}: client.stack: there is no stack "{client.stack}"; the stacks are: {known}'
-        )
+    if client is None or client.stack is None:
+        return
+    place = ("client", "stack")
+    known = catalogue.load()
+    # a stack of this name may have been added before
+    others = [name for name in known if name != stack.name]
+    if client.stack == stack.name or not (client.stack in known or client.stack in known.broken):
+        remedy = hints.for_name(client.stack, others, "stacks are")
+        raise manifest.fault(stack.file, place, f"there is no other stack {client.stack}", remedy)
+    try:
+        receivers.choose(stack)
+    except receivers.NoReceiver as problem:
+        remedy = "name a stack whose client fits, correct what they differ in, or give client.command instead"
+        raise manifest.fault(stack.file, place, str(problem), remedy) from problem
+
+
+def _check_defaults(stack: Stack) -> None:
+    """Check that each option takes its own default; a text can also say what the default depends on."""
+    for name, option in (stack.manifest.options or {}).items():
+        default = option.default
+        if default is not None and not isinstance(default, str) and not option.takes(default):
+            shown = str(default).lower() if isinstance(default, bool) else f"{default:,}"
+            problem = f"the option takes {option.values}, and {shown} is not among these"
+            raise manifest.fault(
+                stack.file, ("options", name, "default"), problem, "correct the default or the limits"
+            )
 
 
 def _check_portable(stack: Stack) -> None:

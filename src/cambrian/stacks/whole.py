@@ -17,6 +17,10 @@ def check(stack: Stack) -> None:
         ManifestError: a file that it names is missing or closed, two of its CCAs start the same programs in
             the same way, or nothing tells its server where to write the log that the manifest states.
     """
+    program = stack.folder / stack.manifest.build.binary
+    if stack.manifest.build.kind == "none" and program.is_dir():
+        remedy = f"give the program in it, such as {program / stack.name}"
+        raise fault(stack.file, ("build", "binary"), f"{program} is a folder", remedy)
     named_files.check(stack)
     built.readable(stack)
     manifest = stack.manifest
