@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cambrian.run.study import RunOptions
+from cambrian.study import builtin
 from cambrian.study.errors import StudyError
 from cambrian.suites import find, model, run
 from cambrian.suites.find import SuiteFolder, suites
@@ -166,3 +167,23 @@ def test_a_record_is_replaced_only_by_one_of_all_its_parts(tmp_path: Path, damag
     record.unlink()
     ran(["aioquic/reno"], "quick")
     assert ran([], "full") == (every, "full")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('name = "x"', '1:1: name: is "x", but the folder is "s"'),
+        ('name = "s"\npaper = "wpy"', "2:1: paper: there is no folder published/wpy"),
+        ('name = "s"\npaper = "wpy"', "did you mean wpi"),
+    ],
+)
+def test_a_suite_has_its_folder_s_name_and_a_paper_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str
+) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s/one.toml").write_text(PART)
+    (tmp_path / "s/suite.toml").write_text(f'{text}\ntitle = "S"\nparts = ["one"]\n')
+    monkeypatch.setattr(builtin, "folder", lambda: tmp_path)
+    for name in ("s", "s/one", "all"):
+        with pytest.raises(StudyError, match=re.escape(says)):
+            find.suites_named(name)

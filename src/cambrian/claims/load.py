@@ -9,6 +9,7 @@ from cambrian import paths
 from cambrian.claims.model import Claim, Contradiction, Ledger, Reason
 from cambrian.study import hints
 from cambrian.study.toml_file import TomlFile
+from cambrian.suites import find
 
 _DOCS = "docs/reference/claims.md"
 
@@ -37,6 +38,13 @@ def _claims(path: Path, taken: set[str]) -> list[Claim]:
     file.check_keys(["reason", "claim"])
     claims = _with_reasons(file, file.tables("claim", Claim))
     file.unique("claim", "id")
+    file.refuse(
+        find.wrong_parts(
+            (("claim", index, "test", number, "part"), test.part)
+            for index, claim in enumerate(claims)
+            for number, test in enumerate(claim.tests)
+        )
+    )
     for index, claim in enumerate(claims):
         if claim.paper != path.parent.name:
             remedy = f'give paper = "{path.parent.name}", or move the claim to its paper\'s folder'
@@ -53,6 +61,9 @@ def _contradictions(path: Path, claims: Sequence[Claim]) -> Sequence[Contradicti
     file = TomlFile(path, _DOCS)
     file.check_keys(["contradiction"])
     found = file.tables("contradiction", Contradiction)
+    file.refuse(
+        find.wrong_parts((("contradiction", index, "part"), one.part) for index, one in enumerate(found))
+    )
     ids = [claim.id for claim in claims]
     for index, one in enumerate(found):
         for name in one.claims:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from cambrian import paths
 from cambrian.study import builtin, hints
 from cambrian.study.errors import StudyError
+from cambrian.study.positions import Path as Place
 from cambrian.suites import model
 from cambrian.suites.model import Suite
 
@@ -38,11 +41,30 @@ def _own_suite(folder: Path) -> StudyError:
 
 
 def suites() -> list[SuiteFolder]:
-    """All built-in suites, sorted by name."""
-    return [
-        SuiteFolder(model.read(path)[0], path.parent)
-        for path in sorted(builtin.folder().glob(f"*/{model.FILE}"))
-    ]
+    """All built-in suites, sorted by name.
+
+    Raises:
+        StudyError: a suite's file has a fault.
+    """
+    return [_suite(path) for path in sorted(builtin.folder().glob(f"*/{model.FILE}"))]
+
+
+def _suite(path: Path) -> SuiteFolder:
+    """The suite in ``path``, which has its folder's name and a paper that is there.
+
+    Results are in a folder with the suite's name, and claims and sections look for them there.
+    """
+    suite, file = model.read(path)
+    folder = path.parent.name
+    if suite.name != folder:
+        problem = f'is "{suite.name}", but the folder is "{folder}"'
+        raise file.error(("name",), problem, f'write name = "{folder}", or rename the folder')
+    papers = paths.data() / "published"
+    if suite.paper is not None and not (papers / suite.paper).is_dir():
+        known = [paper.name for paper in papers.iterdir() if paper.is_dir()]
+        remedy = f"{hints.for_name(suite.paper, known, 'papers are')}; without a paper, remove the key"
+        raise file.error(("paper",), f"there is no folder published/{suite.paper}", remedy)
+    return SuiteFolder(suite, path.parent)
 
 
 def suites_named(name: str) -> tuple[list[SuiteFolder], str | None]:
@@ -78,8 +100,37 @@ def suites_named(name: str) -> tuple[list[SuiteFolder], str | None]:
         listing = hints.for_name(head, known, "give one of these")
         remedy = f"{listing}; the path of a study of your own ends in .toml"
         raise StudyError(file=name, problem="no built-in study or suite has this name", remedy=remedy)
-    found = SuiteFolder(model.read(file)[0], file.parent)
+    found = _suite(file)
     if part and part not in found.suite.parts:
         remedy = hints.for_name(part, found.suite.parts, "its parts are")
         raise StudyError(file=head, key=part, problem="the suite has no such part", remedy=remedy)
     return [found], part or None
+
+
+def wrong_parts(named: Iterable[tuple[Place, str]]) -> Iterator[tuple[Place, str, str]]:
+    """Place, problem and remedy of each name that is no part of a suite, for :meth:`TomlFile.refuse`.
+
+    ``named`` has the place of each name in its file, and the name as results have it: "wpi/grid", or
+    "rfc9743/quinn-cubic/droptail" of a suite that is run for contestants.
+
+    Raises:
+        StudyError: a suite's file has a fault.
+    """
+    known = {found.suite.name: found.suite for found in suites()}
+    for place, name in named:
+        head, _, part = name.partition("/")
+        suite = known.get(head)
+        if suite is None:
+            yield (
+                place,
+                f"there is no suite {head}",
+                hints.for_name(head, known, "write SUITE/PART; suites are"),
+            )
+            continue
+        where = head
+        if suite.contestants:
+            contestant, _, part = part.partition("/")
+            where = f"{head}/{contestant}" if part else f"{head}/STACK-CCA"
+        if part not in suite.parts:
+            remedy = hints.for_name(part, suite.parts, f"write {where}/PART; its parts are")
+            yield place, f"{head} has no part {part}".rstrip(), remedy

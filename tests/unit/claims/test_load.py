@@ -20,7 +20,7 @@ why_differ = "Other kernels."
 
 [[claim.test]]
 says = "a over b"
-part = "p/grid"
+part = "wpi/grid"
 quantity = "throughput_mbps"
 where = { loss_percent = { at_least = 0.5 }, "option.beta" = [0.6, 0.7] }
 cell = ["rate_mbps"]
@@ -51,7 +51,7 @@ CONTRADICTION = """\
 id = "c"
 claims = ["p-one", "p-two"]
 text = "They disagree."
-part = "p/grid"
+part = "wpi/grid"
 quantity = "throughput_mbps"
 factors = ["rate_mbps"]
 """
@@ -75,7 +75,7 @@ def _error(folder: Path, file: str) -> StudyError:
 def test_a_whole_ledger(tmp_path: Path) -> None:
     ledger = load(_ledger(tmp_path, GOOD))
     test = ledger.claims[0].tests[0]
-    assert (test.kind, test.summary, test.part) == ("ratio", "geometric_mean", "p/grid")
+    assert (test.kind, test.summary, test.part) == ("ratio", "geometric_mean", "wpi/grid")
     assert test.where["option.beta"] == (0.6, 0.7)
     assert ledger.claims[1].not_available
     assert ledger.contradictions[0].factors == ("rate_mbps",)
@@ -113,6 +113,11 @@ def test_a_whole_ledger(tmp_path: Path) -> None:
         ('why_differ = "Other kernels."', 'why_shared = "kernel"', "why_shared", 7, "did you mean kernels"),
         ('id = "kernels"', 'id = "machines"', "id", 32, "occurs twice"),
         ("expect = {", "expect = ", "expect", 17, "not TOML"),
+        ('"wpi/grid"', '"wpi/gird"', "part", 11, "of p-one: wpi has no part gird"),
+        ('"wpi/grid"', '"wpi/gird"', "part", 11, "did you mean grid"),
+        ('"wpi/grid"', '"grid"', "part", 11, "there is no suite grid"),
+        ('"wpi/grid"', '"wpi"', "part", 11, "wpi has no part\n"),
+        ('"wpi/grid"', '"rfc9743/loss"', "part", 11, "write rfc9743/STACK-CCA/PART"),
     ],
 )
 def test_the_first_fault_is_named(
@@ -186,3 +191,8 @@ def test_a_claim_that_is_judged_without_loss_only_says_so() -> None:
     ]
     assert len(without) > 5
     assert [one.id for one in without if "without" not in one.text.lower()] == []
+
+
+def test_a_contradiction_names_a_part(tmp_path: Path) -> None:
+    error = _error(_ledger(tmp_path, GOOD, CONTRADICTION.replace("/grid", "/gird")), "contradictions.toml")
+    assert (error.key, error.line) == ("part", 5)
