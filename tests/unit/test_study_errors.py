@@ -160,8 +160,8 @@ def test_the_good_study_is_good() -> None:
         (RTT, RTT + "\naqm_target_ms = 5", 6, "aqm_target_ms", "name an AQM as queue"),
         (RTT, RTT + "\nqueue = 'fq'\necn = true", 7, "ecn", "needs one of codel, fq_codel"),
         (RTT, RTT + "\nqueue = 'red'\naqm_target_ms = 5", 7, "aqm_target_ms", "remove it"),
-        (RTT, "rtt_ms = [50, 50]", 3, "name", "give each a name"),
-        ('cca = "cubic"', 'cca = ["cubic", "cubic"]', 9, "label", "its own label"),
+        (RTT, "rtt_ms = [50, 50]", 3, "network", "a list has twice"),
+        ('cca = "cubic"', 'cca = ["cubic", "cubic"]', 9, "label", "a list has twice"),
         ('"quinn"\ncca = "cubic"', '"tcp"\ncca = "cubic"\ntls = true', 9, "label", "give it a label"),
         ('cca = "cubic"', 'cca = "cubic"\nlabel = "中国"', 9, "label", "give a label with some"),
         ('cca = "cubic"', 'cca = "cubic"\nlabel = " "', 9, "label", "give a label with some"),
@@ -477,3 +477,51 @@ def test_a_step_of_the_round_trip_is_for_all_flows() -> None:
     flows = GOOD.replace(TITLE, TITLE + '\ndesign = "flows"').replace(CONTESTANT, "[[flow]]\nrtt_ms = 20")
     error = error_of(flows.replace(BUFFER, BUFFER + "\nschedule = [{ at_s = 5, rtt_ms = 80 }]"))
     assert "sets one rtt_ms for all flows" in error.problem and error.key == "rtt_ms"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "problem", "remedy"),
+    [
+        (
+            RATE,
+            "rate_mbps = [20, 20]",
+            "network",
+            'two networks are the same, "20mbps-50ms-1bdp"',
+            "a list has twice",
+        ),
+        (
+            RATE,
+            'name = "a"\nrate_mbps = [10, 20]',
+            "name",
+            "two networks are called",
+            "give each a name",
+        ),
+        (
+            'stack = "quinn"',
+            'stack = ["quinn", "quinn"]',
+            "label",
+            'two contestants are the same, "quinn cubic"',
+            "a list has twice",
+        ),
+        (
+            CONTESTANT,
+            '[[contestant]]\nstack = "quinn"\ncca = "cubic"\noptions = { pacing = false }\n[[contestant]]',
+            "label",
+            'two contestants are called "quinn cubic"',
+            "give each its own label",
+        ),
+        (
+            'cca = "cubic"',
+            'cca = "cubic"\nlabel = ["a"]',
+            "label",
+            "a list here is not possible",
+            "give text",
+        ),
+    ],
+)
+def test_what_is_the_same_is_told_from_what_has_the_same_name(
+    old: str, new: str, key: str, problem: str, remedy: str
+) -> None:
+    assert old in GOOD
+    error = error_of(GOOD.replace(old, new))
+    assert (key == error.key, problem in error.problem, remedy in error.remedy) == (True,) * 3, error

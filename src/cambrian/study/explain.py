@@ -151,7 +151,8 @@ def explain(
             several = isinstance(value, list) and not any(
                 kind.get("type") == "object" for kind in _kinds(model, where)
             )
-            if several and (owner := _owner(model, where)) in _ONE_EACH:
+            # several labels are never meant: a list there is a text in brackets
+            if several and where[-1] != "label" and (owner := _owner(model, where)) in _ONE_EACH:
                 remedy = _ONE_EACH_IN.get(str(locate(where)[0]), _ONE_EACH[owner])
             faults.add(locate(where), f"{shown(value)} is not possible", remedy)
 

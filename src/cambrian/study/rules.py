@@ -194,26 +194,35 @@ def _stopping_suits(study: Study, stopping: Stopping, flows: Sequence[Flow], fau
 
 
 def _network_names_differ(networks: Sequence[PlacedNetwork], faults: Faults) -> None:
-    seen: set[str] = set()
+    seen: dict[str, Network] = {}
     for placed in networks:
         name = placed.network.name
-        if name in seen:
+        if placed.network == seen.get(name):
+            problem = f'two networks are the same, "{name}"'
+            faults.add(placed.path, problem, "remove one of them, or a value that a list has twice")
+        elif name in seen:
             remedy = "give each a name, with what differs in it for a grid, such as {queue}"
             faults.add((*placed.path, "name"), f'two networks are called "{name}"', remedy, key="name")
-        seen.add(name)
+        seen.setdefault(name, placed.network)
 
 
 def _contestant_names_differ(contestants: Sequence[PlacedContestant], faults: Faults) -> None:
-    seen: dict[str, str] = {}
+    seen: dict[str, Contestant] = {}
     for placed in contestants:
         name = placed.contestant.name
         if not _can_be_a_file(name, placed.path, faults):
             continue
         _is_no_others_name(placed.contestant, placed.path, faults)
-        if (file := naming.slug(name)) in seen:
+        other = seen.setdefault(naming.slug(name), placed.contestant)
+        if other is placed.contestant:
+            continue
+        if other == placed.contestant:
+            problem = f'two contestants are the same, "{name}"'
+            remedy = "remove one of them, or a value that a list has twice; or give one a label"
+        else:
+            problem = _same(name, other.name, "contestants")
             remedy = 'give each its own label, such as label = "quinn cubic, no pacing"'
-            faults.add(placed.path, _same(name, seen[file], "contestants"), remedy, key="label")
-        seen.setdefault(file, name)
+        faults.add(placed.path, problem, remedy, key="label")
 
 
 def _can_be_a_file(name: str, path: Path, faults: Faults) -> bool:
