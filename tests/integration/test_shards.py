@@ -58,7 +58,7 @@ def test_joined_shards_are_the_whole(folder: Path) -> None:
     [
         (("merge", "shard-1", "shard-2", "--out", "x"), "no results of shard 3/3"),
         (("merge", "whole", "--out", "x"), "of a whole run, not of a shard"),
-        (("merge", "nowhere", "--out", "x"), "no study.json in nowhere"),
+        (("merge", "nowhere", "--out", "x"), "nowhere: no such folder"),
         (("run", "study.toml", "--shard", "4/3"), "--shard 4/3: the first number is from 1 to the second"),
         (("run", "study.toml", "--shard", "two"), "--shard two: give two whole numbers"),
     ],

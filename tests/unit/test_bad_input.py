@@ -331,7 +331,9 @@ def test_broken_stacks_at_the_command_line(
     [
         (["selftest", "--only", "rtt*"], "its parts are: clocks"),
         (["hunt", "quinn"], "name a contestant as STACK/CCA"),
+        (["hunt", "quinn/cubik"], "hunt: quinn/cubik: quinn has no CCA cubik"),
         (["table", "nowhere"], "nowhere: no such folder"),
+        (["merge", ".", "nowhere", "--out", "joined"], "nowhere: no such folder"),
         (["compare", "nowhere", "."], "nowhere: no such folder"),
         (["doctor", "nowhere"], "nowhere: no such folder"),
         (["open", "nowhere"], "nowhere: no such folder"),

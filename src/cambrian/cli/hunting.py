@@ -68,7 +68,7 @@ def hunt(
     own = Path.cwd() / "stacks"
     catalogue.look_in(own)
     if not trust:
-        checks.check_named(contestant)
+        checks.check_named(contestant, "hunt")
         trusting.check(trusting.with_receiver(contestant.partition("/")[0]), own, wall.find())
     count = 0
     with Runner(contestant, folder.absolute(), at_a_time(jobs)) as runner:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cambrian.cli.shared import Clock, CpuLimitOption, JobsOption, Profile, err, fail
+from cambrian.cli.shared import Clock, CpuLimitOption, JobsOption, Profile, check_folder, err, fail
 
 if TYPE_CHECKING:
     from cambrian.run.study import RunOptions, Summary
@@ -227,6 +227,8 @@ def merge(
     from cambrian.store import merge as merging
     from cambrian.store.results import Results
 
+    for shard in shards:
+        check_folder(shard)
     places = merging.places(shards)
     if not places:
         fail(f"no study.json in {', '.join(map(str, shards))}: give results of `cambrian run --shard I/N`")

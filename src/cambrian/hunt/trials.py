@@ -106,7 +106,7 @@ class Runner:
     """
 
     def __init__(self, contestant: str, folder: Path, jobs: int) -> None:
-        checks.check_named(contestant)
+        checks.check_named(contestant, "hunt")
         stack, cca = contestant.split("/")
         reference = catalogue.reference_of(stack, cca)
         if reference is None:

@@ -41,8 +41,8 @@ def problem(contestant: Contestant) -> str | None:
     return None
 
 
-def check_named(contestant: str) -> None:
-    """Raise :class:`StudyError` if no usable stack has this ``stack/cca``."""
+def check_named(contestant: str, said_in: str = "--contestant") -> None:
+    """Raise :class:`StudyError` if no usable stack has this ``stack/cca``; ``said_in``: where it is given."""
     stack, slash, cca = contestant.partition("/")
     if not (stack and slash and cca):
         what, remedy = "no contestant", "write stack/cca, such as quinn/cubic"
@@ -50,7 +50,7 @@ def check_named(contestant: str) -> None:
         what, _, remedy = found.partition("; remedy: ")
     else:
         return
-    raise StudyError(file="--contestant", key=contestant, problem=what, remedy=remedy)
+    raise StudyError(file=said_in, key=contestant, problem=what, remedy=remedy)
 
 
 def use_problem(contestant: Contestant, network: Network, *, page: bool) -> tuple[str, str, str] | None:
