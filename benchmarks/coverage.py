@@ -99,6 +99,10 @@ def _welch(rng: np.random.Generator, draw: Draw, n: int) -> tuple[Bounds, float]
     return _ends(compare(_arm(draw(rng, (n,))), _arm(draw(rng, (n,)), first=n)).difference), 0
 
 
+def _welch_beside_30(rng: np.random.Generator, draw: Draw, n: int) -> tuple[Bounds, float]:
+    return _ends(compare(_arm(draw(rng, (n,))), _arm(draw(rng, (30,)), first=n)).difference), 0
+
+
 def _harm(rng: np.random.Generator, draw: Draw, n: int) -> tuple[Bounds, float]:
     """Half of the throughput is lost; a seed's luck is in both arms."""
     luck = rng.normal(1, 0.1, n)
@@ -238,6 +242,7 @@ KINDS: dict[str, Callable[..., tuple[Bounds, float]]] = {
     "mean of a small share, by odds": _small_share,
     "difference of arms, paired": _paired,
     "difference of arms, Welch": _welch,
+    "difference of arms, Welch, one of 30 seeds": _welch_beside_30,
     "harm": _harm,
     "page load time change": _change,
     "over cells: geometric mean of ratios": _over("geometric_mean", 1.2, np.full(CELLS, 1.2)),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,7 +40,8 @@ def compare(a: Mapping[int, float], b: Mapping[int, float]) -> Comparison:
     """Test two arms, seed → value, for the same mean.
 
     Paired by seed (Student) if both have the same seeds, or at least three in common that are at least half
-    of each arm's seeds; else two independent arms (Welch). Sources: Student, Biometrika 6 (1908); Welch,
+    of each arm's seeds; else two independent arms (Welch). Welch's degrees of freedom are at most those of
+    two arms that vary alike. Sources: Student, Biometrika 6 (1908); Welch,
     Biometrika 34 (1947); Hedges, J. Educ. Stat. 6 (1981).
 
     Raises:
@@ -94,17 +94,25 @@ def _welch(one: FloatArray, two: FloatArray, size: float) -> Comparison:
     if seeds < FEWEST_SEEDS:
         found = Interval(difference, math.nan, math.nan, CONFIDENCE, seeds, label)
         return Comparison("Welch", found, None, None, varies=True)
-    with warnings.catch_warnings():
-        # an arm that does not vary is allowed: its variance is 0
-        warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
-        result = scipy.stats.ttest_ind(one, two, equal_var=False)
-    bounds = result.confidence_interval(CONFIDENCE)
-    freedom = len(one) + len(two) - 2
-    squares = np.square(one - one.mean()).sum() + np.square(two - two.mean()).sum()
+    variances = [float(arm.var(ddof=1)) for arm in (one, two)]
+    sizes = [len(one), len(two)]
+    error = math.sqrt(sum(variance / n for variance, n in zip(variances, sizes, strict=True)))
+    # a small arm's values may lie close together by chance: then all the variance seems to be the large
+    # arm's, with its many degrees of freedom
+    degrees = min(_degrees(variances, sizes), _degrees([1.0, 1.0], sizes))
+    half = float(scipy.special.stdtrit(degrees, (1 + CONFIDENCE) / 2)) * error
+    freedom = sum(sizes) - 2
+    pooled = sum(variance * (n - 1) for variance, n in zip(variances, sizes, strict=True)) / freedom
     return Comparison(
         "Welch",
-        Interval(difference, float(bounds.low), float(bounds.high), CONFIDENCE, seeds, label),
-        float(result.pvalue),
-        difference / math.sqrt(squares / freedom) * hedges.correction(freedom),
+        Interval(difference, difference - half, difference + half, CONFIDENCE, seeds, label),
+        float(2 * scipy.special.stdtr(degrees, -abs(difference) / error)),
+        difference / math.sqrt(pooled) * hedges.correction(freedom),
         varies=True,
     )
+
+
+def _degrees(variances: Sequence[float], sizes: Sequence[int]) -> float:
+    """Welch's degrees of freedom of the difference of two arms' means."""
+    parts = [variance / size for variance, size in zip(variances, sizes, strict=True)]
+    return sum(parts) ** 2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))

@@ -56,6 +56,19 @@ def test_welch_by_hand() -> None:
     assert found.hedges_g == pytest.approx(-3 / pooled_sd * j)
 
 
+def test_three_seeds_that_lie_close_do_not_have_the_certainty_of_thirty() -> None:
+    """Welch's own degrees of freedom are 29 here: as if the mean of three seeds were known exactly."""
+    few, many = [30.0, 30.1, 29.9], [20.0 + 8 * (-1) ** seed for seed in range(30)]
+    found = compare(arm(few), arm(many, first=10))
+    # those of arms that vary alike
+    degrees = (1 / 3 + 1 / 30) ** 2 / (1 / 3**2 / 2 + 1 / 30**2 / 29)
+    result = scipy.stats.ttest_ind(few, many, equal_var=False)
+    assert found.p == pytest.approx(2 * scipy.stats.t.sf(result.statistic, degrees))
+    assert result.pvalue < 1e-6 < found.p
+    half = (found.difference.high - found.difference.low) / 2
+    assert half == pytest.approx(scipy.stats.t.isf(0.025, degrees) * 10 / result.statistic)
+
+
 def test_pairing_sees_what_two_independent_arms_hide() -> None:
     draw = np.random.default_rng(4)
     common, noise = draw.normal(10, 3, 10), draw.normal(0, 0.1, 10)
