@@ -32,9 +32,9 @@ from cambrian.metrics.clustered import Region, TrialArea
 from cambrian.metrics.halves import Arms
 from cambrian.report import families, harms
 from cambrian.report.conformance import seed_pairs
-from cambrian.report.tables import harm, page_changes
+from cambrian.report.tables import harm, page_changes, pairwise
 from cambrian.stats import jackknife, pairs, splits, states
-from cambrian.stats.compare import against, compare
+from cambrian.stats.compare import Comparison, against, compare
 from cambrian.stats.exact import median_interval
 from cambrian.stats.interval import FloatArray, Interval
 
@@ -303,12 +303,30 @@ def _heat_map(rng: np.random.Generator, draw: Draw, n: int) -> bool:
     return "different" in found["state"].to_list()
 
 
+#: a pair runs each seed in both orders of its flows
+_ORDERS = 2
+
+
 def _split(rng: np.random.Generator, draw: Draw, n: int) -> bool:
     """Six pairs of contestants that share evenly: is any split called different?"""
     tests = []
     for _ in range(6):
         one, two = np.maximum(draw(rng, (2, n)), 0.01)
-        tests.append(against(_arm(one / (one + two)), 0.5, "share"))
+        tests.append(pairwise.against_chance(_arm(one / (one + two)), _ORDERS))
+    return _any_uneven(tests)
+
+
+def _won_by_chance(rng: np.random.Generator, draw: Draw, n: int) -> bool:
+    """Six even pairs in which chance decides, trial by trial, who takes some 90 %."""
+    tests = []
+    for _ in range(6):
+        less = 0.1 * draw(rng, (n, _ORDERS)).clip(1, 40) / 10
+        ratios = np.where(rng.random(less.shape) < 0.5, less, 1 - less).mean(axis=1)
+        tests.append(pairwise.against_chance(_arm(ratios), _ORDERS))
+    return _any_uneven(tests)
+
+
+def _any_uneven(tests: Sequence[Comparison]) -> bool:
     p = families.corrected([test.p for test in tests])
     found = [
         states.state(test.difference, states.SHARE, one, 0.5) for test, one in zip(tests, p, strict=True)
@@ -353,6 +371,7 @@ _ONE = np.full(15, 1.02)
 WRONG: dict[tuple[str, str], Callable[..., bool]] = {
     ("heat map: any cell different", "16 ratios of 1"): _heat_map,
     ("splits: any pair different", "6 even pairs"): _split,
+    ("splits: any pair different", "6 even pairs, each trial won by chance"): _won_by_chance,
     ("split: equivalent", "a share of 55 of 100"): _uneven_equivalent,
     ("page load: different", "no difference"): _page_load,
     ("harm in loss: any of 16 contestants differs", "as the victim's own kind"): _harms,

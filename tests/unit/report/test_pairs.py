@@ -37,13 +37,17 @@ def row(frame: pl.DataFrame | None, **wanted: object) -> dict[str, Any]:
 def study(
     pairs: dict[tuple[str, str], list[float]], alone: dict[str, list[float]] | None = None
 ) -> Collected:
-    """A pairwise study of a 20 Mbps link: what the first of each pair carries, trial by trial."""
+    """A pairwise study of a 20 Mbps link: what the first of each pair carries, in both orders of a seed."""
     cells = [
         cell("solo", [name], [trial(seed, [mbps]) for seed, mbps in enumerate(rates)])
         for name, rates in (alone or {}).items()
     ]
     cells += [
-        cell("pairwise", pair, [trial(seed, [mbps, 20 - mbps]) for seed, mbps in enumerate(rates)])
+        cell(
+            "pairwise",
+            pair,
+            [trial(seed, [mbps, 20 - mbps]) for seed, mbps in enumerate(rates) for _ in "ab"],
+        )
         for pair, rates in pairs.items()
     ]
     names = sorted({name for pair in pairs for name in pair})
@@ -76,7 +80,10 @@ def test_splits_are_tested_and_corrected() -> None:
     # the log of the odds of 0.8 is 1.386, its error about the shares' over 0.8 · 0.2
     shares = np.array(PAIRS["a1", "a2"]) / 20
     t = math.log(4) / (shares.std(ddof=1) / math.sqrt(5) / 0.16)
-    assert uneven["p"] == pytest.approx(2 * scipy.stats.t.sf(t, 4), rel=0.05)
+    student = pairwise.against_chance(dict(enumerate(shares)), orders=10).p
+    assert student == pytest.approx(2 * scipy.stats.t.sf(t, 4), rel=0.05)
+    # ten trials that chance gives to one flow: two in 2¹⁰
+    assert uneven["p"] == 2**-9 > student
     assert uneven["p_bh"] == pytest.approx(scipy.stats.false_discovery_control(p)[0])
     assert (uneven["split"], uneven["cca"]) == ("different", "a")
     assert uneven["hedges_g"] > 10
@@ -98,6 +105,18 @@ def test_correction_is_over_the_cells_of_one_map() -> None:
     found = row(beside, x="a", y="b")
     assert found["p"] < 0.05 < found["p_bh"]
     assert found["split"] == "inconclusive"
+
+
+@pytest.mark.parametrize(("seeds", "split"), [(3, "inconclusive"), (5, "different")])
+def test_few_trials_that_one_flow_wins_may_be_chance(seeds: int, split: str) -> None:
+    """Of six even pairs that chance decides, one was called uneven in 19 % of studies with 3 seeds."""
+    won = {("a", "b"): [18.0, 18.1, 17.9, 18.0, 18.1][:seeds]}
+    noise = {("a", str(k)): [9.0, 11.0, 10.2, 9.7, 10.3 + k / 10][:seeds] for k in range(5)}
+    found = row(pairwise.table(study(won | noise)), x="a", y="b")
+    assert (found["p"], found["split"]) == (2 ** (1 - 2 * seeds), split)
+    if split == "inconclusive":
+        # a sixth of 5 % is below 2 / 2⁶, and above 2 / 2⁸
+        assert (found["more_seeds"], found["settles_as"]) == (1, "different")
 
 
 def with_placebo(rates: list[float]) -> Collected:

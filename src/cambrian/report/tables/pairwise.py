@@ -5,7 +5,9 @@ Together: fairness between flows of one CCA, and whether "takes more than" is a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import polars as pl
 
@@ -17,6 +19,7 @@ from cambrian.report.collect import Cell, Collected
 from cambrian.report.tables import rows
 from cambrian.stats import states
 from cambrian.stats.compare import Comparison, against
+from cambrian.stats.interval import Interval
 
 EVEN = 0.5
 #: instead of a state: a contestant's split with itself is even by symmetry
@@ -31,12 +34,13 @@ def table(collected: Collected) -> pl.DataFrame | None:
     """One row for each pair: x's throughput ratio against y, Tx / (Tx + Ty), mean over seeds.
 
     ``p`` is Student's t test of the seeds' ratios against 0.5; test and interval use the scale of log odds.
-    ``p_bh`` is corrected over the pairs of different contestants on one network, ``hedges_g`` is the
-    effect in SDs of the ratio, ``split`` the state (:mod:`cambrian.stats.states`). A contestant against
-    itself is even by symmetry and not tested. ``x_gave_up`` and ``y_gave_up``: trials in which that flow
-    ended early; they count with the bytes carried until then. ``cca`` is the stacks' name for both
-    controllers, null where the names differ. Flows that load pages share nothing, so such a study has no
-    table; nor has one whose pairs have not run yet.
+    It is no smaller than 2 / 2ⁿ, where n counts the trials: the chance that one flow wins all of them if
+    chance alone decides who wins a trial. ``p_bh`` is corrected over the pairs of different contestants on
+    one network, ``hedges_g`` is the effect in SDs of the ratio, ``split`` the state
+    (:mod:`cambrian.stats.states`). A contestant against itself is even by symmetry and not tested.
+    ``x_gave_up`` and ``y_gave_up``: trials in which that flow ended early; they count with the bytes carried
+    until then. ``cca`` is the stacks' name for both controllers, null where the names differ. Flows that load
+    pages share nothing, so such a study has no table; nor has one whose pairs have not run yet.
     """
     if collected.design != "pairwise" or any(cell.page for cell in collected.cells):
         return None
@@ -56,7 +60,19 @@ def table(collected: Collected) -> pl.DataFrame | None:
 def _test(cell: Cell) -> Comparison | None:
     """The test of a pair; None for a contestant against itself, or without a complete seed."""
     ratios = _ratios(cell)
-    return against(ratios, EVEN, "share") if ratios and cell.names[0] != cell.names[1] else None
+    if not ratios or cell.names[0] == cell.names[1]:
+        return None
+    return against_chance(ratios, cell.orders)
+
+
+def against_chance(ratios: Mapping[int, float], orders: int) -> Comparison:
+    """The test of seeds' ratios, means of ``orders`` trials each, against an even split.
+
+    Where chance decides who takes nearly all of a link, few trials that one flow wins hardly vary, and
+    Student's p is tiny. So p is at least the chance that one flow wins all of them.
+    """
+    test = against(ratios, EVEN, "share")
+    return test if test.p is None else replace(test, p=max(test.p, 2.0 ** (1 - orders * len(ratios))))
 
 
 def _ratios(cell: Cell) -> dict[int, float]:
@@ -85,7 +101,16 @@ def _row(
     row |= rows.spread("jain", rows.interval(jain, quantities.ALL["jain"].ends(len(cell.names))))
     row |= {"p": test.p if test else None, "p_bh": p_bh, "hedges_g": test.hedges_g if test else None}
     row["split"] = ITSELF if x == y else _split(test, p_bh)
-    return row | hints.columns(row["split"], interval, states.SHARE, level, EVEN)
+    return row | _more_seeds(row["split"], interval, level, cell.orders)
+
+
+def _more_seeds(split: str, interval: Interval | None, level: float | None, orders: int) -> rows.Row:
+    found = hints.columns(split, interval, states.SHARE, level, EVEN)
+    if found["settles_as"] == "different" and interval is not None:
+        # p can only then be as small as its level
+        seeds = math.ceil((1 - math.log2(states.LEVEL if level is None else level)) / orders)
+        found["more_seeds"] = max(found["more_seeds"], seeds - interval.n)
+    return found
 
 
 def _split(test: Comparison | None, p_bh: float | None) -> str:
