@@ -16,6 +16,8 @@ from cambrian.stats.states import LEVEL, Margin, State
 
 #: the states that settle a comparison
 SETTLED: tuple[State, ...] = ("different", "equivalent")
+#: with sides less alike than that, what one more seed of each gives is not known
+_MOST_UNLIKE = 1.5
 
 
 def columns(
@@ -25,21 +27,21 @@ def columns(
     level: float | None,
     null: float = 0.0,
     possible: Collection[State] = SETTLED,
+    arms: tuple[int, int] | None = None,
 ) -> Row:
     """``more_seeds`` (of each side) would settle what is "inconclusive", as ``settles_as``; None if unknown.
 
     ``level``: how small p must be, see :func:`cambrian.report.families.levels`; None without a test. With
-    fewer than three seeds: the number that an interval still needs, and the state of the estimate.
-    ``possible``: the states that the judge can give; no number leads to another one.
+    fewer than three seeds: the number that an interval still needs, which settles nothing: ``settles_as``
+    is None. ``possible``: the states that the judge can give; no number leads to another one. ``arms``: the
+    seeds of both sides where they may be others. No number is known if one side has more than 1.5 times as
+    many as the other: its spread shrinks more slowly, and the interval does not say which spread is whose.
     """
     more, state = None, None
     if verdict == "inconclusive" and interval is not None:
         if interval.n < FEWEST_SEEDS:
-            away = interval.estimate - null
-            within = margin is not None and margin.low <= away <= margin.high
-            # an estimate of no difference, without a margin, is on its way to no state
-            more, state = FEWEST_SEEDS - interval.n, "equivalent" if within else "different" if away else None
-        else:
+            return {"more_seeds": FEWEST_SEEDS - interval.n, "settles_as": None}
+        if arms is None or max(arms) <= _MOST_UNLIKE * min(arms):
             reached = LEVEL if level is None else level
             hint = power.to_settle(interval, margin, null, level=reached if "different" in possible else 0.0)
             # a test on a scale, and the rank of its p, may demand a little more: at least one more seed

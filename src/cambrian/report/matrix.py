@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -233,7 +233,10 @@ def _value(trial: TrialMeasures, flow: int, name: str) -> float | None:
 
 def _more_seeds(findings: Iterable[_Finding]) -> int | None:
     """Seeds that may settle an inconclusive cell: one difference is enough, else all must be equivalent."""
-    unsettled = [one for one in findings if one.state == OPEN]
+    # without a state, the number is what an interval still needs, and settles nothing
+    unsettled = [
+        one if one.settles_as else replace(one, more_seeds=None) for one in findings if one.state == OPEN
+    ]
     if differing := [one.more_seeds for one in unsettled if one.more_seeds and one.settles_as == DIFFERENT]:
         return min(differing)
     numbers = [one.more_seeds for one in unsettled]

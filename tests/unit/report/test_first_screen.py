@@ -459,3 +459,14 @@ def test_results_alone_hide_no_parameter() -> None:
     made = cards.cards(found, judged, matrix.matrix(found, judged, {}))
     assert [one.quantity for one in made] == ["loss alone", "utilisation alone", "beta"]
     assert made[-1].sure == "1 event in 1 differing trial"
+
+
+@pytest.mark.parametrize(("settles_as", "more"), [("different", 4), (None, None)])
+def test_seeds_that_only_give_an_interval_promise_nothing(settles_as: str | None, more: int | None) -> None:
+    found = study(PAIRS)
+    table = frames(found)["pairwise"]
+    open_ones = table.with_columns(
+        split=pl.lit("inconclusive"), more_seeds=pl.lit(4), settles_as=pl.lit(settles_as, pl.String)
+    )
+    shown = matrix.matrix(found, {"pairwise": open_ones}, {})
+    assert {row.cells["link"].more_seeds for row in shown.rows} == {more}

@@ -60,7 +60,10 @@ def table(collected: Collected) -> pl.DataFrame | None:
             row["verdict"] = seed_pairs.judge(comparison.deficit, p, row["floor_mean"])
         deficit = comparison.deficit if comparison else None
         possible = seed_pairs.possible(row["floor_mean"])
-        row.update(hints.columns(row["verdict"], deficit, states.CONFORMANCE, level, possible=possible))
+        arms = row["seeds"], row["reference_seeds"]
+        row.update(
+            hints.columns(row["verdict"], deficit, states.CONFORMANCE, level, possible=possible, arms=arms)
+        )
     table_rows = [row for row, _ in compared]
     limits.withhold(table_rows, collected, "contestant", ("different",))
     placebo.withhold(table_rows, collected)

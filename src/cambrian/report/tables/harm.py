@@ -80,12 +80,13 @@ def _more_seeds(one: Harm, verdict: str, level: float | None) -> rows.Row:
         # the test and the interval of a harm are by factors of its ratio
         interval, margin = _logarithm(interval), _LOG_RATIO
     possible = _NEGLIGIBLE if small else hints.SETTLED
-    found = hints.columns(verdict, interval, margin, level, possible=possible)
+    arms = len(one.with_own), len(one.with_other)
+    found = hints.columns(verdict, interval, margin, level, possible=possible, arms=arms)
     if found["settles_as"] == "different":
         found["more_seeds"] = max(
             found["more_seeds"], one.seeds_for_p(states.LEVEL if level is None else level)
         )
-    negligibly = hints.columns(verdict, difference, negligible, level, possible=_NEGLIGIBLE)
+    negligibly = hints.columns(verdict, difference, negligible, level, possible=_NEGLIGIBLE, arms=arms)
     known = [each for each in (found, negligibly) if each["more_seeds"] is not None]
     return min(known, key=lambda each: each["more_seeds"], default=found)
 

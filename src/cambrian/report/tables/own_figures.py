@@ -55,7 +55,9 @@ def table(collected: Collected) -> pl.DataFrame | None:
             margin = _COMPARED[row["quantity"]][1]
             row["p_corrected"] = p
             row["verdict"] = states.state(test.difference, margin, p)
-            row.update(hints.columns(row["verdict"], test.difference, margin, level))
+            # a paired test has as many seeds on either side
+            arms = (row["seeds"], row["reference_seeds"]) if test.test == "Welch" else None
+            row.update(hints.columns(row["verdict"], test.difference, margin, level, arms=arms))
     table_rows = [row for row, _ in kept]
     limits.withhold(table_rows, collected, "contestant", ("different",))
     placebo.withhold(table_rows, collected, within=("quantity",))
