@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Sequence
 from typing import Any, cast
 
 import polars as pl
@@ -53,3 +56,41 @@ def test_the_title_of_the_colours_is_not_cut() -> None:
 def test_no_label_of_the_colours_is_a_share_below_zero_or_above_a_hundred() -> None:
     assert legend([90.0], 25.0)["values"] == [0, 25, 90]
     assert legend([30.0], 75.0)["values"] == [30, 75, 100]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "axis"),
+    [
+        ("buffer_bdp", [0.333333, 0.5, 2 / 3], ["0.333333", "0.5", "0.666667"]),
+        ("buffer_bdp", [1.00000001, 1.00000002], ["1.00000001", "1.00000002"]),
+        ("buffer_bytes", [9999.0, 1234567.0], ["9999", "1234567"]),
+        ("buffer_packets", [1500, 1234567], ["1500", "1234567"]),
+        ("ecn", [False, True], ["false", "true"]),
+        ("buffer_packets", [20, None], ["20", "not set"]),
+    ],
+)
+@pytest.mark.parametrize("on_x", [True, False])
+def test_each_cell_is_in_its_own_column_or_row(
+    column: str, values: Sequence[object], axis: list[str], *, on_x: bool
+) -> None:
+    rows = [
+        {"trial": f"{place}-{one}-{seed}", "group": f"{place}-{one}", "seed": seed, "flow": 0, "flows": 1,
+         "contestant": one, column: value, "throughput_mbps": place + seed, "network": f"n{place}",
+         "not_complete": None, "design": "solo"}
+        for place, value in enumerate(values) for one in "ab" for seed in (1, 2, 3)
+    ]  # fmt: skip
+    x, y = (column, "contestant") if on_x else ("contestant", column)
+    heat = Heat(part="study", quantity="throughput_mbps", title="Throughput", x=x, y=y)
+    figure, _ = heats.figure(pl.DataFrame(rows), heat, "name", {})
+    spec = figure.panels[0].spec()
+    side = "x" if on_x else "y"
+    domain = spec["layer"][0]["encoding"][side]["scale"]["domain"]
+    assert domain == (axis if on_x else axis[::-1])
+    (text,) = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]
+    read = list(csv.DictReader(io.StringIO(text)))
+    assert {(one[side], float(one["effect"])) for one in read} == {
+        (word, place + 2) for place, word in enumerate(axis)
+    }
+    # a text that looks like a number stays a text
+    data = spec.get("data") or spec["layer"][0]["data"]
+    assert data["format"]["parse"][side] == "string"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
+import numpy as np
 import polars as pl
 
 from cambrian.effects.cells import cells
@@ -23,6 +24,8 @@ from cambrian.stats import states
 COLUMN = 34
 #: the quantity whose natural null is an equal share
 SHARE = "share_percent"
+#: significant digits of a number on an axis, and those that any number has at most
+_DIGITS, _MOST_DIGITS = 6, 17
 #: part of a side of the scale above which a cell is too dark for dark text
 _DARK = 0.62
 
@@ -67,7 +70,12 @@ def figure(
         pl.when(conclusive).then(number + same).otherwise("(" + number + ")").alias("text"),
     )
     # every panel has all rows and columns: missing cells are blank
-    orders = _order(shown, heat.x), _order(shown, heat.y)
+    places = _words(shown[heat.x]), _words(shown[heat.y])
+    shown = shown.with_columns(
+        pl.Series(axis, [words[one] for one in shown[column]], dtype=pl.String)
+        for axis, column, words in zip("xy", (heat.x, heat.y), places, strict=True)
+    )
+    orders = [*places[0].values()], [*places[1].values()]
     values = None if heat.panel is None else shown[heat.panel]
     panels = [
         Panel(_chart(part, heat, shade, labels, above, orders), _alt(part, heat, above, tested=tested))
@@ -90,8 +98,28 @@ def figure(
     )
 
 
-def _order(shown: pl.DataFrame, column: str) -> list[str | float]:
-    return shown[column].drop_nulls().unique().sort().to_list()
+def _words(column: pl.Series) -> dict[object, str]:
+    """Value → text on the axis, in order. Numbers have six digits, or more if fewer do not tell them apart.
+
+    An axis of texts has exactly the values of the chart's data. Numbers are rounded there, and a cell with a
+    value that its axis lacks would be drawn over the cells of the first one.
+    """
+    values = column.unique().sort(nulls_last=True).to_list()
+    for digits in range(_DIGITS, _MOST_DIGITS):
+        words = {one: _word(one, digits) for one in values}
+        if len({*words.values()}) == len(values):
+            return words
+    return {one: _word(one, _MOST_DIGITS) for one in values}
+
+
+def _word(value: object, digits: int) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and not value.is_integer():
+        return np.format_float_positional(value, digits, fractional=False, trim="-")
+    return str(int(value)) if isinstance(value, float) else str(value)
 
 
 def _shade(effects: pl.Series, heat: Heat, fair: float | None = None) -> _Shade:
@@ -116,20 +144,16 @@ def _chart(
     shade: _Shade,
     labels: Mapping[str, str],
     above: str | None,
-    orders: tuple[list[str | float], list[str | float]],
+    orders: tuple[list[str], list[str]],
 ) -> alt.TopLevelMixin:
     drawn = part.select(
-        heat.x, heat.y, "effect", "shade", "text", "conclusive", "low", "high", "seeds", "p_bh", "state"
+        "x", "y", "effect", "shade", "text", "conclusive", "low", "high", "seeds", "p_bh", "state"
     )
     order_x, order_y = orders
-    text = {one: "string" for one in (heat.x, heat.y) if not drawn.schema[one].is_numeric()} | {
-        "text": "string",
-        "state": "string",
-    }
     # an axis of names needs all labels; an axis of numbers may leave some out
-    named = not drawn.schema[heat.x].is_numeric()
+    named = not part.schema[heat.x].is_numeric()
     axis = alt.Axis(grid=False, labelAngle=-30 if named else 0, labelOverlap=not named)
-    base = alt.Chart(inline(drawn.rename({heat.x: "x", heat.y: "y"}), **_renamed(text, heat))).encode(
+    base = alt.Chart(inline(drawn, **dict.fromkeys(("x", "y", "text", "state"), "string"))).encode(
         x=alt.X("x:O", scale=alt.Scale(domain=order_x), title=names.heading(heat.x, labels), axis=axis),
         y=alt.Y(
             "y:O",
@@ -154,10 +178,6 @@ def _chart(
         dark = f"abs(datum.shade - {shade.middle}) > {_DARK * (shade.most - shade.middle)}"
     height = heat_map.ROW * len(order_y)
     return heat_map.squares(base, _colour(heat, shade), tooltip, dark, height=height, above=above)
-
-
-def _renamed(text: Mapping[str, str], heat: Heat) -> dict[str, str]:
-    return {{heat.x: "x", heat.y: "y"}.get(name, name): kind for name, kind in text.items()}
 
 
 def _colour(heat: Heat, shade: _Shade) -> alt.Color:
