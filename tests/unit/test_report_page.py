@@ -89,8 +89,8 @@ def test_every_relative_link_leads_to_a_file(made: Path, read: Read) -> None:
 
 def test_figures_are_files_when_asked_for(made: Path, read: Read) -> None:
     names = {figure.name for figure in all_figures(collect(Results(report_results.KNOBS)))}
-    kinds = {"envelope", "envelope-pooled", "envelope-clustered", "states"}
-    assert names == {f"{kind}-4mbps-20ms-2bdp" for kind in kinds}
+    kinds = {"envelope_", "envelope-pooled_", "envelope-clustered_", "states-"}
+    assert names == {f"{kind}4mbps-20ms-2bdp" for kind in kinds}
     for name in names:
         folder = made.parent / "figures"
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
@@ -111,7 +111,7 @@ def test_panels_are_charts_with_words(made: Path, read: Read) -> None:
 
 
 def test_panels_of_one_figure_share_their_axes(made: Path) -> None:
-    specs = data(made.parent / "figures" / "envelope-4mbps-20ms-2bdp.js")
+    specs = data(made.parent / "figures" / "envelope_4mbps-20ms-2bdp.js")
     assert len(specs) == 4
     domains = {json.dumps(one["scale"]["domain"]) for one in found(specs, "scale") if one.get("title")}
     assert len(domains) == 2

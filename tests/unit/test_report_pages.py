@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,27 @@ def test_the_figure_has_a_panel_a_page_that_says_who_took_how_long(collected: Co
     assert [panel.chart.to_dict(validate=False)["title"] for panel in figure.panels] == ["beta-small", "few"]
     slow = tables.all_tables(collected)["page_loads"].row(2, named=True)
     assert f"tcp-h2 cubic {slow['plt_ms'] / 1000:.3f} s" in figure.panels[0].alt
+
+
+def test_no_two_figures_have_one_name(tmp_path: Path) -> None:
+    """With hyphens, page news on mobile-4g and page news-mobile on 4g would both be "news-mobile-4g"."""
+    shutil.copytree(PAGES, tmp_path / "pages")
+    study = tmp_path / "pages" / "study.json"
+    data = json.loads(study.read_text())
+    names = {"few": "news", "beta-small": "news-mobile"}
+    for page in data["study"]["page_load"]["pages"]:
+        page["name"] = names[page["name"]]
+    networks = ("4g", "mobile-4g")
+    data["study"]["networks"] = [data["study"]["networks"][0] | {"name": name} for name in networks]
+    data["groups"] = [
+        one | {"network": name, "page": names[one["page"]], "key": f"{one['key']}-{name}"}
+        for name in networks
+        for one in data["groups"]
+    ]
+    study.write_text(json.dumps(data))
+    found = [one.name for one in all_figures(collect(Results(study.parent)))]
+    assert sum(name.startswith("waterfall") for name in found) == 4
+    assert len({*found}) == len(found)
 
 
 def test_lines_over_time_end_with_the_page_and_alike_for_all_who_load_it(collected: Collected) -> None:

@@ -170,7 +170,7 @@ def _figure(
 ) -> Figure | None:
     if rows["network"].n_unique() < 2:
         return None
-    name = f"across-{chart.quantity.replace('_', '-')}" + (f"-{names.slug(page)}" if page else "")
+    name = f"across-{chart.quantity.replace('_', '-')}" + (f"_{page}" if page else "")
     common: dict[str, Any] = {
         "part": "study",
         "quantity": chart.quantity,

@@ -64,6 +64,7 @@ def write(page: Page, out: Path, *, with_files: bool = False) -> Path:
     """
     data = dict(page.data)
     figures = list(every(Figure, page.sections))
+    assert len({one.name for one in figures}) == len(figures), "one figure would show the data of another"
     for figure in figures:
         draw(figure, out / "figures", with_files=with_files)
     if figures:

@@ -200,8 +200,8 @@ def test_each_page_has_its_own_chart() -> None:
     ).with_columns(share_percent=None)
     figures = drawn(both, "pairwise")
     assert [(one.name, one.heading) for one in figures] == [
-        ("across-plt-ms-small", "Page load time (ms), page small"),
-        ("across-plt-ms-big-one", "Page load time (ms), page big one"),
+        ("across-plt-ms_small", "Page load time (ms), page small"),
+        ("across-plt-ms_big one", "Page load time (ms), page big one"),
     ]
     small, big = (one.data.filter(series="a cubic").sort("buffer_bdp")["effect"].to_list() for one in figures)
     assert (small, big) == ([300, 350], [600, 700])

@@ -122,7 +122,7 @@ def test_a_contestant_like_its_reference_has_the_floors_score(knobs: Collected) 
 
 
 def test_regions_are_drawn_beside_the_hulls(knobs: Collected) -> None:
-    found = {figure.name.removesuffix("-4mbps-20ms-2bdp"): figure for figure in envelopes.figures(knobs)}
+    found = {figure.name.removesuffix("_4mbps-20ms-2bdp"): figure for figure in envelopes.figures(knobs)}
     assert set(found) == {"envelope", "envelope-pooled", "envelope-clustered"}
     figure = found["envelope-clustered"]
     # both references, half against half, and both contestants

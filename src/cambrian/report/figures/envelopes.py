@@ -59,7 +59,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
         ):
             if pairs:
                 yield Figure(
-                    name=f"{name}-{network.name}",
+                    name=f"{name}_{network.name}",
                     network=network.name,
                     heading=heading,
                     caption=caption,

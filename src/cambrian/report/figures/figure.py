@@ -52,7 +52,11 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """Panels that belong together. ``name`` is the name of its files; ``data`` has everything drawn."""
+    """Panels that belong together. ``name`` is the name of its files; ``data`` has everything drawn.
+
+    No other figure of the page has its name. Names of networks and pages have hyphens, but no "_": it joins
+    two names.
+    """
 
     #: among the pieces of a section
     kind: ClassVar = "figure"

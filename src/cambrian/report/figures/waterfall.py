@@ -69,7 +69,7 @@ def _figure(network: str, page: str, falls: Sequence[tuple[Cell, Waterfall]]) ->
         for cell, fall in falls
     ]
     return Figure(
-        name=f"waterfall-{page}-{network}",
+        name=f"waterfall-{page}_{network}",
         network=network,
         heading=f"Objects of {page} over time",
         caption=_CAPTION,
