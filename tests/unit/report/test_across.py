@@ -146,6 +146,19 @@ def test_a_heat_map_where_lines_would_not_do(
     assert figure.data["state"].null_count() == 0
 
 
+def test_a_heat_map_does_not_test_the_reference_against_itself() -> None:
+    """Its p-value would be among those by which the others' are corrected."""
+    frame = made(grid(**GRID)[:-1])
+    floor = made(grid(**GRID)[:-1], ["r cubic"])
+    (alone,) = drawn(frame)
+    (both,) = drawn(pl.concat([frame, floor]))
+    itself = both.data.filter(contestant="r cubic")
+    assert itself.height == len(GRID["rtt_ms"]) * len(GRID["buffer_bdp"]) - 1
+    assert itself["p"].null_count() == itself["state"].null_count() == itself.height
+    others = both.data.filter(pl.col("contestant") != "r cubic")
+    assert others["p_bh"].to_list() == alone.data["p_bh"].to_list()
+
+
 def test_networks_of_a_heat_map_are_in_the_study_s_order() -> None:
     frame = made([{"queue": "droptail"}, {"queue": "codel"}])
     (figure,) = across.figures(frame, ["n1", "n0"], "versus-reference", {})

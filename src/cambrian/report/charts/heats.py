@@ -197,17 +197,23 @@ def _nulls(frame: pl.DataFrame, heat: Heat) -> pl.DataFrame | None:
     """Each cell's equal share in percent, for a map of shares; null for a contestant against itself.
 
     An equal share is 100 divided by the number of flows. If all flows of a trial are in the cell, the share
-    is equal by construction.
+    is equal by construction. The two flows of a contestant against itself differ by chance alone, so one of
+    them is not tested either, except in a study that lists its flows: there one may begin later.
     """
     if heat.b is not None or heat.quantity != SHARE or heat.flows not in ("mean", "sum"):
         return None
     keys = list(heat.spec.cell)
     rows = matching(matching(frame, heat.where), heat.a).drop_nulls(SHARE)
-    by_trial = rows.group_by(*keys, "trial").agg(pl.col("flows").first(), pl.len().alias("here"))
+    itself = (pl.col("contestant") == pl.col("against")) & (pl.col("design") != "flows")
+    by_trial = rows.group_by(*keys, "trial").agg(
+        pl.col("flows").first(), pl.len().alias("here"), itself.any().alias("itself")
+    )
     count = pl.col("here") if heat.flows == "sum" else pl.lit(1)
     fair = by_trial.with_columns((100 * count / pl.col("flows")).alias("fair"))
     return fair.group_by(keys).agg(
-        pl.when((pl.col("fair").n_unique() == 1) & (pl.col("here") < pl.col("flows")).all())
+        pl.when(
+            (pl.col("fair").n_unique() == 1) & ((pl.col("here") < pl.col("flows")) & ~pl.col("itself")).all()
+        )
         .then(pl.col("fair").first())
         .alias("null")
     )
