@@ -47,13 +47,18 @@ class Querying:
         self._process: SpawnProcess | None = None
         self._pipe: Connection | None = None
         self._old = False
-        #: when a trial had last come into the folder, and study.json was written, as the process started
+        #: when trials, study.json and the report's tables had last been written, as the process started
         self._as_of_ns: tuple[int, ...] = ()
+        self._tables_of_ns: tuple[int, ...] = ()
 
     def _written_ns(self) -> tuple[int, ...]:
         """A trial and study.json come by a change of name."""
-        places = (Results(self._folder).trials_folder, self._folder / "study.json")
-        return tuple(place.stat().st_mtime_ns if place.exists() else 0 for place in places)
+        return _times_ns(Results(self._folder).trials_folder, self._folder / "study.json")
+
+    def _tables_ns(self) -> tuple[int, ...]:
+        """A report's tables come by a change of name, in a folder of their own."""
+        frames = self._folder / "frames"
+        return _times_ns(frames, *sorted(frames.glob("*")))
 
     def answer(self, query: str) -> Answer:
         """The first rows. See :meth:`cambrian.serve.sql.Database.answer`."""
@@ -69,7 +74,7 @@ class Querying:
 
     def warm(self) -> None:
         """Start the process now, so that the first query need not wait for it, and with the trials of now."""
-        if self._written_ns() != self._as_of_ns:
+        if (self._written_ns(), self._tables_ns()) != (self._as_of_ns, self._tables_of_ns):
             self.renew()
         with self._turn, contextlib.suppress(Refused, EOFError, ConnectionError):
             self._started()
@@ -87,6 +92,9 @@ class Querying:
 
     def _ask(self, wanted: Wanted, query: str) -> object:
         with self._turn:
+            # a report was made elsewhere; new trials wait for the page, so that a run delays no query
+            if self._tables_ns() != self._tables_of_ns:
+                self._old = True
             try:
                 pipe = self._started()
                 pipe.send((wanted, query))
@@ -107,7 +115,7 @@ class Querying:
             self.end()
         if self._process is None or self._pipe is None or not self._process.is_alive():
             context = multiprocessing.get_context("spawn")
-            self._as_of_ns = self._written_ns()
+            self._as_of_ns, self._tables_of_ns = self._written_ns(), self._tables_ns()
             self._pipe, its = context.Pipe()
             self._process = context.Process(
                 target=_carry_out, args=(self._folder, its, os.getpid()), daemon=True
@@ -121,6 +129,17 @@ class Querying:
                 self.end()
                 raise refused
         return self._pipe
+
+
+def _times_ns(*places: Path) -> tuple[int, ...]:
+    """When each was last changed; 0 if it is missing."""
+    found = []
+    for place in places:
+        try:
+            found.append(place.stat().st_mtime_ns)
+        except OSError:
+            found.append(0)
+    return tuple(found)
 
 
 def _carry_out(folder: Path, pipe: Connection, parent: int) -> None:

@@ -37,6 +37,10 @@ MEMORY_LIMIT = "1GiB"
 _THREADS = 2
 _BATCH_ROWS = 20_000
 _NO_TRIAL = "No trial has finished yet: there is nothing to query."
+_NO_TABLES = (
+    "There are no tables of a report here, so observations and tables.NAME are missing. Make the report with "
+    "cambrian report, then ask again."
+)
 _ONLY_ONE = "Give one statement; this text has {count}."
 _EMPTY = "Write a query, or choose an example."
 _ONLY_READS = "Only queries run here: SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE."
@@ -129,6 +133,7 @@ class Database:
         """
         self._base = duckdb.connect()
         frames = Evidence(folder).kept()
+        self._has_tables = bool(frames)
         trials = load(folder).trials
         if trials.is_empty():
             raise Refused(_NO_TRIAL)
@@ -217,6 +222,8 @@ class Database:
             # arrow hands on DuckDB's interrupt as an OSError
             if isinstance(error, duckdb.InterruptException) or "INTERRUPT Error" in str(error):
                 raise Refused(STOPPED) from None
+            if isinstance(error, duckdb.CatalogException) and not self._has_tables:
+                raise Refused(f"{_NO_TABLES}\n{error}") from error
             raise Refused(str(error)) from error
         finally:
             stop.cancel()

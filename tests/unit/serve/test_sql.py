@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from cambrian.report import evidence
 from cambrian.report.evidence import Evidence
 from cambrian.serve import sql
 from cambrian.serve.querying import Querying
@@ -145,6 +147,20 @@ def test_what_duckdb_cannot_stop_is_killed(folder: Path, monkeypatch: pytest.Mon
         querying.answer("SELECT length(repeat('x', 2000000000))")
     monkeypatch.undo()
     assert querying.answer("SELECT 2").rows == [["2"]]
+    querying.end()
+
+
+def test_a_report_of_another_process_brings_its_tables(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path).resolve()
+    querying = Querying(folder)
+    query = "SELECT count(*) FROM observations"
+    with pytest.raises(sql.Refused, match="Make the report"):
+        querying.answer(query)
+    for key, seeds in (("one", [1]), ("two", [1, 2])):
+        observed = {evidence.OBSERVATIONS: pl.DataFrame({"seed": seeds})}
+        evidence._keep({}, folder / "frames" / key / "tables")
+        evidence._keep(observed, folder / "frames" / key / evidence.OBSERVATIONS)
+        assert querying.answer(query).rows == [[str(len(seeds))]]
     querying.end()
 
 
