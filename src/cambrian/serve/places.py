@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from cambrian import paths
 from cambrian.report.compared import settings
 from cambrian.report.suite import ran
 from cambrian.store import check
+from cambrian.store.reading import Damaged
 from cambrian.store.results import Results
 from cambrian.suites.model import RECORD
 
@@ -55,6 +55,11 @@ class Place:
         return self.report / PAGE
 
     @property
+    def page_ns(self) -> int:
+        """When the report's page was written, in ns since the epoch; 0 if it is missing."""
+        return self.page.stat().st_mtime_ns if self.page.exists() else 0
+
+    @property
     def address(self) -> str:
         """The page's path in addresses."""
         return f"/{self.key}/{REPORT}/{PAGE}"
@@ -69,12 +74,15 @@ class Place:
         """What the page is, in a word."""
         return "report"
 
-    @cached_property
+    @property
     def title(self) -> str:
-        """The study's title; a suite's name."""
+        """The study's title now; a suite's name. The folder's name if study.json cannot be read."""
         if self.is_suite:
             return self.folder.name
-        return str(Results(self.folder).study()["study"]["title"])
+        try:
+            return str(Results(self.folder).study()["study"]["title"])
+        except (Damaged, OSError):
+            return self.folder.name
 
     def all(self) -> Iterator[Place]:
         """This place and its parts."""
@@ -110,7 +118,7 @@ class Comparison(Place):
         before, after = self.parts
         return settings.names(before.folder, after.folder)
 
-    @cached_property
+    @property
     def title(self) -> str:
         """The two folders."""
         return " → ".join(self.names)

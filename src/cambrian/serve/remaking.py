@@ -22,8 +22,13 @@ class Remaking:
         self._process: asyncio.subprocess.Process | None = None
         #: the place whose report is being made
         self.now: Place | None = None
-        #: why the last report of a place failed; empty if it did not
-        self.errors: dict[str, str] = {}
+        #: why the last report of a place failed, and when its page was written then
+        self._failed: dict[str, tuple[str, int]] = {}
+
+    def error(self, place: Place) -> str:
+        """Why the last report of ``place`` failed; empty if it did not, or if there is another page now."""
+        why, page_ns = self._failed.get(place.key, ("", 0))
+        return why if page_ns == place.page_ns else ""
 
     def start(self, place: Place) -> asyncio.Task[None] | None:
         """Begin; None if a report is being made already."""
@@ -48,13 +53,18 @@ class Remaking:
             _, said = await self._process.communicate()
             lines = said.decode(errors="replace").strip().splitlines()
             failed = self._process.returncode != 0
-            self.errors[place.key] = (lines or [f"the {place.kind} could not be made"])[-1] if failed else ""
-            if is_comparison and not failed:
+            self._failed.pop(place.key, None)
+            if failed:
+                self._fail(place, (lines or [f"the {place.kind} could not be made"])[-1])
+            elif is_comparison:
                 (place.folder / MADE_FROM).write_text(json.dumps(made_from))
         except (Damaged, OSError) as error:
-            self.errors[place.key] = str(error)
+            self._fail(place, str(error))
         finally:
             self._process = self.now = None
+
+    def _fail(self, place: Place, why: str) -> None:
+        self._failed[place.key] = why, place.page_ns
 
     async def end(self) -> None:
         """End the process, if there is one."""

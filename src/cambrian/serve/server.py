@@ -202,10 +202,10 @@ class _Progress(_Guarded):
                 "title": place.title,
                 **state.record(),
                 # a report that was made again has another one
-                "report": place.page.stat().st_mtime_ns if place.page.exists() else 0,
+                "report": place.page_ns,
                 "remaking": remaking.now is place,
                 "busy": remaking.now is not None,
-                "error": remaking.errors.get(key, ""),
+                "error": remaking.error(place),
             }
         )
 
@@ -231,6 +231,7 @@ class _Queried(_Guarded):
         """What ``ask`` says of the request's query. Raises :class:`Refused`."""
         if key not in self.served.querying:
             raise web.HTTPError(404)
+        self.place(key)
         query = self.get_body_argument("query", "")
         answer: _T = await self.aside(lambda: ask(self.served.querying[key], query))
         return answer

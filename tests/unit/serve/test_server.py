@@ -200,7 +200,7 @@ def make_page(comparison: places.Comparison, monkeypatch: pytest.MonkeyPatch) ->
         await task
 
     asyncio.run(make())
-    assert remaking.errors == {comparison.key: ""}
+    assert remaking.error(comparison) == ""
 
 
 def test_two_results_of_one_study_have_a_comparison_in_the_cache(
@@ -249,6 +249,37 @@ def test_two_results_of_one_study_have_a_comparison_in_the_cache(
     assert "Compare old/knobs with new/knobs" in text and text.count('href="/compare/') == 1
 
 
+def test_an_error_is_about_the_page_that_could_not_be_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = places.find([report_results.copy(tmp_path)])[0]
+    monkeypatch.setattr(places.Place, "making", ("no-such-command",))
+    remaking = Remaking()
+
+    async def make() -> None:
+        task = remaking.start(place)
+        assert task is not None
+        await task
+
+    asyncio.run(make())
+    assert "no-such-command" in remaking.error(place)
+    # such as `cambrian report` on a terminal
+    place.report.mkdir()
+    place.page.write_text(PAGE)
+    assert remaking.error(place) == ""
+
+
+def test_a_title_is_that_of_study_json_now(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path)
+    place = places.find([folder])[0]
+    study = Results(folder).study()
+    assert place.title == study["study"]["title"]
+    Results(folder).write_study(study | {"study": study["study"] | {"title": "another title"}})
+    assert place.title == "another title"
+    shutil.rmtree(folder)
+    assert place.title == "knobs"
+
+
 def test_a_folder_of_the_name_compare_has_another_key(tmp_path: Path) -> None:
     folder = report_results.copy(tmp_path).rename(tmp_path / "compare")
     assert places.find([folder])[0].key == "compare-2"
@@ -262,6 +293,10 @@ def test_results_that_were_moved_say_so(port: int, folder: Path) -> None:
             status, _, text = ask(port, path)
             assert status == 410
             assert "moved or removed" in text
+        status, _, text = ask(
+            port, "/knobs/sql", method="POST", origin=f"http://{LOOPBACK}:{port}", query="SELECT 1"
+        )
+        assert status == 410
     finally:
         elsewhere.rename(folder)
     assert ask(port, "/knobs/report/index.html")[0] == 200
