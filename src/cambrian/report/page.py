@@ -67,7 +67,8 @@ def write(page: Page, out: Path, *, with_files: bool = False) -> Path:
     assert len({one.name for one in figures}) == len(figures), "one figure would show the data of another"
     for figure in figures:
         draw(figure, out / "figures", with_files=with_files)
-    if figures:
+    # Explore draws with them too
+    if figures or page.explore:
         data["themes"] = {theme: config(theme) for theme in ("light", "dark")}
     index = out / INDEX
     text = (

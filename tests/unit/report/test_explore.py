@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from cambrian.measure import quantities
-from cambrian.report import explore, tables
+from cambrian.report import explore, page, tables
 from cambrian.report.collect import Collected, collect
 from cambrian.report.observations import observations
 from cambrian.store.results import Results
@@ -58,3 +59,8 @@ def test_without_a_complete_seed_there_is_no_column(knobs: Collected) -> None:
 
 def test_it_is_plain_json(knobs: Collected) -> None:
     json.dumps(explore.data(observations(knobs), tables.all_tables(knobs)), allow_nan=False)
+
+
+def test_explore_has_its_colours_in_a_page_without_figures(tmp_path: Path) -> None:
+    made = page.Page(about=("Report", "study", "flows"), title="Flows", sections=(), explore=True)
+    assert 'id="themes"' in page.write(made, tmp_path).read_text()
