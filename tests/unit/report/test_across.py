@@ -12,6 +12,8 @@ import pytest
 from cambrian.measure import quantities
 from cambrian.report import across
 from cambrian.report.across import Axes
+from cambrian.report.charts import curves
+from cambrian.report.charts.model import Lines
 from cambrian.report.figures import colours
 from cambrian.report.figures.figure import Figure
 
@@ -126,6 +128,21 @@ def test_a_wide_range_has_a_logarithmic_axis(values: Sequence[float], kind: str 
     (figure,) = drawn(made(grid(buffer_bdp=values)))
     scale = figure.panels[0].chart.to_dict()["layer"][0]["encoding"]["x"]["scale"]
     assert scale.get("type") == kind
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "labels"),
+    [
+        (671.9, 747.1, [600, 700, 800]),
+        (250.9, 332.4, [250, 300, 350]),
+        (100.0, 101.0, [90, 95, 100]),
+        (1.0, 100.0, [1, 2, 5, 10, 20, 50, 100]),
+    ],
+)
+def test_a_logarithmic_axis_has_three_numbers(least: float, most: float, labels: Sequence[float]) -> None:
+    lines = Lines(part="study", quantity="plt_ms", title="Time", x="buffer_bdp", logarithmic=True)
+    span = curves._span(pl.DataFrame({"effect": [least, most], "low": None, "high": None}), lines)
+    assert curves._axis(lines, span).to_dict()["values"] == pytest.approx(labels)
 
 
 @pytest.mark.parametrize(

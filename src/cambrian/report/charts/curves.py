@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import altair as alt
+import numpy as np
 import polars as pl
 
 from cambrian.effects.cells import cells
@@ -22,6 +23,9 @@ _DASHES = {"Mathis": [2, 2], "RFC 9438": [6, 3]}
 _POINT = 36
 #: numbers on axes: at most six digits
 _NUMBER = ".6~g"
+#: the digits of each power of ten with a label on a logarithmic axis, coarse ones first; the fewest labels
+_LABELLED = ((1, 2, 5), range(1, 10), np.arange(1, 10, 0.5).tolist(), np.arange(1, 10, 0.1).tolist())
+_LEAST_LABELS = 3
 #: characters of a name that needs its own row in a legend
 _LONG_NAME = 22
 
@@ -174,12 +178,18 @@ def _chart(
 
 
 def _axis(lines: Lines, span: tuple[float, float]) -> alt.Axis:
-    """An axis; a logarithmic one has labels at 1, 2 and 5 of each power of ten."""
+    """An axis; a logarithmic one has labels at 1, 2 and 5 of each power of ten, or more if they are few."""
     if not lines.logarithmic:
         return alt.Axis(format=_NUMBER)
     powers = range(math.floor(math.log10(span[0])), math.ceil(math.log10(span[1])) + 1)
-    named = (digit * 10.0**power for power in powers for digit in (1, 2, 5))
-    return alt.Axis(format=_NUMBER, values=[one for one in named if span[0] <= one <= span[1]])
+    values: list[float] = []
+    for digits in _LABELLED:
+        named = (digit * 10.0**power for power in powers for digit in digits)
+        values = [one for one in named if span[0] <= one <= span[1]]
+        # with one label nobody can read a logarithmic axis
+        if len(values) >= _LEAST_LABELS:
+            break
+    return alt.Axis(format=_NUMBER, values=values)
 
 
 def _colour(series: str, all_series: list[str]) -> str:
