@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
@@ -60,6 +61,40 @@ def test_a_late_load_leaves_no_mean_in_the_matrix_the_table_of_flows_and_the_ans
     assert words.answer(found, frames).startswith(
         "Means: bulk 15.0 Mbps (75 %) and reader loads small in 1 of 2 cases. Not loaded in time: 1 of 2 "
     )
+
+
+def test_a_group_whose_loads_were_all_late_has_a_row() -> None:
+    network = made.NETWORK
+    fast = replace(
+        loading(made.cell("solo", ["fast"], [made.trial(1, [9.0])]), 0, 800.0), page="small", network=network
+    )
+    slow = Cell(
+        "link/slow", "solo", network, ("slow",), (), (record(1, 0), record(2, 0)), (), None, page="small"
+    )
+    found = made.collected("solo", [fast, slow])
+    loads = page_loads.table(found)
+    assert loads is not None
+    row = loads.row(by_predicate=pl.col("contestant") == "slow", named=True)
+    assert (row["page"], row["trials"], row["late"], row["plt_ms"]) == ("small", 0, 2, None)
+    text = tables.shown("page_loads", loads, found).rows[1]
+    assert text[:5] == ("slow", "small", "–", "0", "2")
+    frames = {"flows": flows.table(found), "page_loads": loads}
+    assert "800" in words.answer(found, frames) or "0.800 s" in words.answer(found, frames)
+    # a study of nothing else
+    only = page_loads.table(made.collected("solo", [slow]))
+    assert only is not None and only["late"].to_list() == [2]
+
+
+def test_the_figure_has_no_place_for_loads_beside_a_late_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(colours, "palette", lambda _: {"fast": "#111", "slow": "#222"})
+    groups = [
+        replace(loading(made.cell("solo", [name], [made.trial(1, [9.0])]), 0, load_ms), page="small")
+        for name, load_ms in (("fast", 800.0), ("slow", 99_000.0))
+    ]
+    groups[1] = replace(groups[1], records=(record(1), record(2, 0)))
+    (figure,) = pageload.figures(made.collected("solo", groups))
+    spec = figure.panels[0].spec()
+    assert "slow" not in json.dumps(spec) and "fast" in json.dumps(spec)
 
 
 def test_the_answer_names_what_was_not_loaded_in_time() -> None:

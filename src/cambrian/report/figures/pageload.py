@@ -37,7 +37,12 @@ def figures(collected: Collected) -> Iterator[Figure]:
         panels = []
         for page in here["page"].unique(maintain_order=True):
             rows = here.filter(pl.col("page") == page)
-            dots = trials.filter((pl.col("network") == network.name) & (pl.col("page") == page))
+            # a contestant with a late load has no row here, so its other loads have no marks
+            dots = trials.filter(
+                (pl.col("network") == network.name)
+                & (pl.col("page") == page)
+                & pl.col("name").is_in(rows["name"].to_list())
+            )
             panels.append(Panel(_chart(page, rows, dots, palette), _alt(network.name, page, rows)))
         yield Figure(
             name=f"pageload-{network.name}",

@@ -14,6 +14,7 @@ from cambrian.report import blocks
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.tables import flows, rows
 from cambrian.stats.interval import finite
+from cambrian.study.model import Study
 
 _MEDIAN = 50
 #: each percentile, and the fewest loads with which it is given: with fewer, it is the fastest or slowest load
@@ -25,22 +26,26 @@ def table(collected: Collected) -> pl.DataFrame | None:
 
     ``plt_ms_low`` and ``plt_ms_high`` are the ends of the 95 % interval over seeds, null with too few seeds.
     ``late``: loads that did not end in the trial's time. Then there are no means: the other loads are the
-    fastest. ``plt_ms_p50``, ``_p75``, ``_p95``: percentiles over loads (:func:`percentile`).
+    fastest. If all loads were late, ``client`` and ``objects`` are null. ``plt_ms_p50``, ``_p75``, ``_p95``:
+    percentiles over loads (:func:`percentile`).
     """
-    found = [row for cell in collected.cells for row in _rows(cell)]
+    found = [row for cell in collected.cells for row in _rows(cell, collected.study)]
     return rows.frame(found) if found else None
 
 
-def _rows(cell: Cell) -> Iterator[rows.Row]:
-    for flow in sorted({load.flow for trial in cell.trials for load in trial.page_loads}):
-        mine = [load for trial in cell.trials for load in trial.page_loads if load.flow == flow]
+def _rows(cell: Cell, study: Study) -> Iterator[rows.Row]:
+    loads = [load for trial in cell.trials for load in trial.page_loads]
+    # a trial with a late load is invalid, so its loads are not among these
+    late = {flow for flow in range(len(cell.names)) if cell.late_loads(flow)}
+    for flow in sorted({load.flow for load in loads} | late):
+        mine = [load for load in loads if load.flow == flow]
         yield {
             "network": cell.network.name,
             "group": cell.key,
             "flow": flow,
             "contestant": cell.names[flow],
-            "page": mine[0].page,
-            "client": mine[0].client,
+            "page": mine[0].page if mine else _page(cell, study, flow),
+            "client": mine[0].client if mine else None,
             "trials": len(mine),
             "late": cell.late_loads(flow),
             **_plt(cell, flow),
@@ -48,8 +53,15 @@ def _rows(cell: Cell) -> Iterator[rows.Row]:
             **{
                 name: _mean(cell, flow, name) for name in ("document_ms", "first_object_ms", "last_object_ms")
             },
-            "objects": mine[0].objects,
+            "objects": mine[0].objects if mine else None,
         }
+
+
+def _page(cell: Cell, study: Study, flow: int) -> str | None:
+    """The name of the page that a flow loads, as the study has it."""
+    lineup = {one.name: one.flows for one in study.lineups}.get(cell.lineup or "", study.flows)
+    page = lineup[flow].page if flow < len(lineup) else None
+    return cell.page or (page.name if page else None)
 
 
 def _plt(cell: Cell, flow: int) -> rows.Row:
