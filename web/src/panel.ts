@@ -5,7 +5,7 @@ import "uplot/dist/uPlot.min.css";
 import { button, colour, make } from "./dom.ts";
 import { panelCsv, panelSvg, save, type Line, type Shown } from "./files.ts";
 import type { Kind } from "./pack.ts";
-import { events, joined, largest, times, type Window } from "./steps.ts";
+import { events, inWords, joined, joinedGroups, largest, times, type Window } from "./steps.ts";
 import { digits } from "./words.ts";
 
 export interface Flow {
@@ -91,7 +91,7 @@ export class Panel {
         : joined(row, scene.window, this.kind.joins);
       return { label: flow.name, colour: flow.colour, dash: flow.dash, values };
     });
-    const ribbons = this.kind.name === "throughput_mbps" && scene.spread ? spreads(scene.spread, xs) : [];
+    const ribbons = this.kind.name === "throughput_mbps" && scene.spread ? spreads(scene.spread, scene.window, scene.stepS) : [];
     const most = largest([...lines.map((line) => line.values), ...ribbons]);
     // a limit that is far above the data would flatten it
     this.limit = scene.limit && scene.limit.value <= 2 * most ? scene.limit : undefined;
@@ -140,9 +140,7 @@ export class Panel {
   private alternative(lines: Line[]): string {
     const words = lines.map((line) => {
       if (this.marks) return `${line.label}: ${line.values.length}`;
-      const known = line.values.filter((value) => value !== null);
-      const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
-      return known.length ? `${line.label}: mean ${digits(mean)} ${this.kind.unit}` : `${line.label}: none`;
+      return `${line.label}: ${inWords(line.values, this.kind.joins, this.kind.unit)}`;
     });
     return `${this.kind.heading} over time. ${words.join("; ")}.`;
   }
@@ -218,12 +216,12 @@ export class Panel {
   }
 }
 
-/** For each flow: least, lower and upper quartile, and largest value at each time. */
-function spreads(spread: Spread, xs: number[]): (number | null)[][] {
+/** For each flow: least, lower and upper quartile, and largest value in each joined step. */
+function spreads(spread: Spread, window: Window, stepS: number): (number | null)[][] {
   const flows = spread.mbps[0]?.length ?? 0;
   const wanted = [0, 1, 3, 4];
   return Array.from({ length: flows }, (_, flow) =>
-    wanted.map((place) => xs.map((x) => spread.mbps[place]?.[flow]?.[Math.floor(x / spread.step_s)] ?? null)),
+    wanted.map((place) => joinedGroups(spread.mbps[place]?.[flow] ?? [], window, spread.step_s / stepS)),
   ).flat();
 }
 

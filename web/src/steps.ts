@@ -1,5 +1,6 @@
 // The steps of a series that a panel draws: as many as there are pixels for.
 import type { Joins } from "./pack.ts";
+import { digits } from "./words.ts";
 
 /** Steps `first` to `last` (not included), joined by `size`. */
 export interface Window {
@@ -23,6 +24,23 @@ export function windowOf(from: number, to: number, stepS: number, steps: number,
   }
   // joined steps begin at the same times wherever the window is
   return { first: Math.floor(first / size) * size, last, size };
+}
+
+/** The window as `windowOf` has it, whose steps join whole groups of `group` steps. */
+export function windowOfGroups(from: number, to: number, stepS: number, steps: number, most: number, group: number): Window {
+  const { first, last, size } = windowOf(from, to, group * stepS, Math.ceil(steps / group), most);
+  return { first: group * first, last: Math.min(steps, group * last), size: group * size };
+}
+
+/** Means of `values` over a window's joined steps; each value is of `per` steps. */
+export function joinedGroups(values: (number | null)[], { first, last, size }: Window, per: number): (number | null)[] {
+  const found = [];
+  for (let at = first; at < last; at += size) {
+    const end = Math.min(at + size, last);
+    const mine = values.slice(Math.floor(at / per + 1e-9), Math.ceil(end / per - 1e-9)).filter((value) => value !== null);
+    found.push(mine.length ? mine.reduce((sum, value) => sum + value, 0) / mine.length : null);
+  }
+  return found;
 }
 
 /** The middles of a window's joined steps, in seconds. */
@@ -76,6 +94,16 @@ export function largest(lists: (number | null)[][]): number {
   let found = 0;
   for (const list of lists) for (const value of list) if (value !== null && value > found) found = value;
   return found;
+}
+
+/** What a line shows, in words; the mean of each step’s largest value would depend on the steps. */
+export function inWords(values: (number | null)[], joins: Joins, unit: string): string {
+  const known = values.filter((value) => value !== null);
+  const [first, last] = [known[0], known.at(-1)];
+  if (first === undefined || last === undefined) return "none";
+  if (joins === "max") return `largest ${digits(largest([known]))} ${unit}`;
+  if (joins === "last") return `from ${digits(first)} to ${digits(last)} ${unit}`;
+  return `mean ${digits(known.reduce((sum, value) => sum + value, 0) / known.length)} ${unit}`;
 }
 
 /** Seconds with a fitting unit. */

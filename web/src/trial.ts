@@ -5,7 +5,7 @@ import { draw } from "./figures.ts";
 import { load } from "./load.ts";
 import { unpacked, type Kind, type Packed, type Rows } from "./pack.ts";
 import { Panel, type Flow, type Spread } from "./panel.ts";
-import { asked as secondsOf, duration, windowOf, within, type Window } from "./steps.ts";
+import { asked as secondsOf, duration, windowOfGroups, within, type Window } from "./steps.ts";
 
 interface Trial {
   id: string;
@@ -170,11 +170,14 @@ class Dialog {
     if (!trial || !packed || !this.over.clientWidth) return;
     const stepS = packed.step_us / 1e6;
     const most = this.over.clientWidth / 1.5;
-    const part = (points: number): Window => windowOf(this.from, this.to, stepS, packed.steps, points);
+    const part = (points: number, group = 1): Window => windowOfGroups(this.from, this.to, stepS, packed.steps, points, group);
     const window = part(most);
     // with less than some packets in a step, a flow's throughput jumps between 0 and twice the link's rate
     const rate = this.group.limits[THROUGHPUT]?.value;
-    const coarse = rate ? part(Math.min(most, Math.max(LEAST_POINTS, (this.to - this.from) / (STEP_BITS / (rate * 1e6))))) : window;
+    // a line in shorter steps than the ribbons' would leave them
+    const group = this.spread ? Math.max(1, Math.round(this.spread.step_s / stepS)) : 1;
+    const points = rate ? Math.min(most, Math.max(LEAST_POINTS, (this.to - this.from) / (STEP_BITS / (rate * 1e6)))) : most;
+    const coarse = part(points, group);
     const isCoarse = coarse.size !== window.size;
     this.step.textContent =
       `Step shown: ${duration(window.size * stepS)}${isCoarse ? `, of throughput ${duration(coarse.size * stepS)}` : ""}; ` +

@@ -4,7 +4,7 @@ import { deflateSync } from "node:zlib";
 
 import { csv, panelCsv, panelSvg, type Shown } from "../src/files.ts";
 import { unpacked, varints, type Kind } from "../src/pack.ts";
-import { asked, duration, events, joined, largest, times, windowOf, within } from "../src/steps.ts";
+import { asked, duration, events, inWords, joined, joinedGroups, largest, times, windowOf, windowOfGroups, within } from "../src/steps.ts";
 
 test("seven bits a byte, the lowest first", () => {
   assert.deepEqual([...varints(Uint8Array.of(0, 127, 128, 1, 0xac, 2))], [0, 127, 128, 300]);
@@ -83,6 +83,30 @@ test("the largest of more marks than a call takes arguments", () => {
   const marks = Array.from({ length: 500_000 }, (_, number) => number);
   assert.equal(largest([[null, -3], marks, []]), 499_999);
   assert.equal(largest([]), 0);
+});
+
+test("a line between ribbons has steps of whole groups, so that it stays within them", () => {
+  const window = windowOfGroups(0.02, 0.11, 0.005, 31, 20, 10);
+  assert.deepEqual(window, { first: 0, last: 30, size: 10 });
+  const row = Float64Array.from({ length: 31 }, (_, at) => at);
+  assert.deepEqual(joined(row, window, "mean"), [4.5, 14.5, 24.5]);
+  assert.deepEqual(joinedGroups([4, 14, null], window, 10), [4, 14, null]);
+  // longer steps than the ribbons'
+  const long = windowOfGroups(0, 0.155, 0.005, 31, 2, 10);
+  assert.deepEqual(long, { first: 0, last: 31, size: 20 });
+  assert.deepEqual(joinedGroups([4, 14, null, 30], long, 10), [9, 30]);
+  assert.deepEqual(windowOfGroups(1.013, 2, 0.001, 30_000, 100, 1), windowOf(1.013, 2, 0.001, 30_000, 100));
+});
+
+test("the largest and the last value in words do not depend on the steps", () => {
+  const row = Float64Array.of(1, 5, 2, 2);
+  for (const size of [1, 2, 4]) {
+    const values = (joins: "max" | "last"): (number | null)[] => joined(row, { first: 0, last: 4, size }, joins);
+    assert.equal(inWords(values("max"), "max", "kB"), "largest 5 kB");
+    assert.match(inWords(values("last"), "last", "kB"), /^from \d to 2 kB$/);
+  }
+  assert.equal(inWords([null, 1, 2], "mean", "Mbps"), "mean 1.5 Mbps");
+  assert.equal(inWords([null], "max", "kB"), "none");
 });
 
 test("durations", () => {
