@@ -27,6 +27,12 @@ export function changed(view: URLSearchParams, changes: Record<string, string>):
   return next;
 }
 
+/** The view without the filters that have no such value among their `options`. */
+export function offered(view: URLSearchParams, options: Map<string, string[]>): URLSearchParams {
+  const unknown = FILTERS.filter((name) => !options.get(name)?.includes(view.get(name) ?? ""));
+  return changed(view, Object.fromEntries(unknown.map((name) => [name, ""])));
+}
+
 /** The view after a click on a link: the filters stay, all else is the link's. */
 export function followed(view: URLSearchParams, link: string): URLSearchParams {
   const kept = new URLSearchParams([...view].filter(([name]) => FILTERS.includes(name)));

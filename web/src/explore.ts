@@ -3,6 +3,7 @@ import { changed, FILTERS, followed, read, write } from "./address.ts";
 import { button, make } from "./dom.ts";
 import { drawSpec } from "./figures.ts";
 import { csv, save } from "./files.ts";
+import { held } from "./filters.ts";
 import { load, run } from "./load.ts";
 import { chart, fields, MOST_CHARTS, type Column, type Data, type Fields, type Value } from "./points.ts";
 import { groups } from "./trial.ts";
@@ -60,7 +61,8 @@ async function draw(place: HTMLElement, view: URLSearchParams, width: number): P
   }
   // a newer address has come meanwhile
   if (state !== shown) return;
-  const rows = keptRows(found.columns, view);
+  const filters = held(view);
+  const rows = keptRows(found.columns, filters);
   // the order of the table changes nothing else
   const chartState = `${changed(view, { sort: "", open: "", trial: "", from: "", to: "", all: "", at: "" }).toString()} ${width}`;
   const old = place.querySelector(".scroll");
@@ -70,8 +72,7 @@ async function draw(place: HTMLElement, view: URLSearchParams, width: number): P
   }
   chartShown = chartState;
   const colours = new Map(Object.values(groups).flatMap((group) => group.flows.map((flow) => [flow.name, flow.colour])));
-  // as in keptRows: a seed that no trial has is no choice
-  const oneSeed = found.columns.some(({ name, values }) => name === "seed" && values.some((one) => String(one) === view.get("seed")));
+  const oneSeed = filters.has("seed");
   const { spec, words, points } = chart(found, rows, chosen, width, colours, oneSeed);
   const figure = make("div", { class: "points", role: "img", "aria-label": words });
   withFocus(() => {
@@ -127,11 +128,10 @@ export function start(): void {
 }
 
 /** The numbers of the rows that the filters keep. */
-function keptRows(columns: Column[], view: URLSearchParams): number[] {
+function keptRows(columns: Column[], filters: URLSearchParams): number[] {
   const asked = columns.flatMap(({ name, values }) => {
-    const value = FILTERS.includes(name) ? view.get(name) : null;
-    // the filters above offer no value that no trial has, and show all then
-    return value !== null && values.some((one) => String(one) === value) ? [{ values, value }] : [];
+    const value = FILTERS.includes(name) ? filters.get(name) : null;
+    return value === null ? [] : [{ values, value }];
   });
   const all = columns[0]?.values.map((_, row) => row) ?? [];
   return all.filter((row) => asked.every(({ values, value }) => String(values[row]) === value));

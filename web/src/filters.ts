@@ -1,19 +1,25 @@
 // Shows only what the address's filters ask for.
 import { about, naming, said, type Contestants } from "./about.ts";
+import { offered } from "./address.ts";
 import { all, embedded } from "./dom.ts";
 import { panels } from "./figures.ts";
 
 /** The form of the filters; a suite's page has none. */
 export const form = document.querySelector<HTMLFormElement>("form.filters");
 
+/** The view with the filters that the form can show: it offers what the report has. */
+export function held(view: URLSearchParams): URLSearchParams {
+  const selects = all<HTMLSelectElement>(".filters select");
+  return offered(view, new Map(selects.map((select) => [select.name, [...select.options].map((option) => option.value)])));
+}
+
 /** Show what `view` asks for. */
 export function filter(view: URLSearchParams): void {
   if (!form) return;
   const asked: Record<string, string> = {};
+  const shown = held(view);
   for (const select of all<HTMLSelectElement>(".filters select")) {
-    select.value = view.get(select.name) ?? "";
-    if (select.selectedIndex < 0) select.value = "";
-    asked[select.name] = select.value;
+    asked[select.name] = select.value = shown.get(select.name) ?? "";
   }
   const seed = asked["seed"] ?? "";
   const isKept = about((embedded("contestants") ?? {}) as Contestants, asked["stack"] ?? "", asked["cca"] ?? "");
@@ -47,9 +53,9 @@ export function filter(view: URLSearchParams): void {
     figure.textContent = seed ? (bySeed[seed] ?? "–") : mean;
   }
   const rows = all(".matrix tbody tr");
-  const shown = `${rows.filter((row) => !row.hidden).length} of ${rows.length} row${rows.length === 1 ? "" : "s"}`;
+  const kept = `${rows.filter((row) => !row.hidden).length} of ${rows.length} row${rows.length === 1 ? "" : "s"}`;
   const output = form.querySelector("output");
   if (!output) return;
   output.textContent =
-    (isFiltered ? shown : "") + (seed ? "; of this seed: the matrix’s numbers, Explore, and lists of trials; all else is of all seeds" : "");
+    (isFiltered ? kept : "") + (seed ? "; of this seed: the matrix’s numbers, Explore, and lists of trials; all else is of all seeds" : "");
 }

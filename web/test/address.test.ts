@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { about } from "../src/about.ts";
-import { changed, followed, read, write } from "../src/address.ts";
+import { changed, followed, offered, read, write } from "../src/address.ts";
 
 test("a plain hash is a place", () => {
   assert.equal(read("#network-1").get("at"), "network-1");
@@ -49,4 +49,11 @@ test("a label is a word, not a part of one", () => {
   assert.ok(isNoq("A has 99 % of the link"));
   assert.ok(!isNoq("tcp cubic: Above the bound"));
   assert.ok(isNoq("日本 [x] loses"));
+});
+
+test("a filter with a value that the report lacks is none", () => {
+  const options = new Map([["seed", ["", "1", "3"]], ["network", ["", "4g"]]]);
+  const held = (hash: string): string => offered(read(hash), options).toString();
+  assert.equal(held("#seed=2&view=explore"), "view=explore");
+  assert.equal(held("#seed=3&network=4g&stack=tcp&x=delay_p50_ms"), "seed=3&network=4g&x=delay_p50_ms");
 });
