@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 import scipy.stats
 
+from cambrian.metrics.gates.page import NOT_IN_TIME
 from cambrian.report import tables
 from cambrian.report.collect import Cell, Collected, collect
 from cambrian.report.figures import waterfall
@@ -110,6 +111,19 @@ def test_equal_load_times_are_seldom_called_different(collected: Collected) -> N
             ours, base = np.where(rng.random((2, seeds)) < 0.2, 3_000, 1_000) + rng.normal(0, 20, (2, seeds))
             wrong += changes(collected, ours.tolist(), base.tolist())["state"] == "different"
         assert wrong <= 12, seeds
+
+
+def test_means_of_the_other_loads_stand_beside_the_number_of_late_ones(collected: Collected) -> None:
+    first = collected.cells[0]
+    record = replace(first.records[0], valid=False, reasons=(f"flow 0 (x) {NOT_IN_TIME}",))
+    cut = replace(first, records=(*first.records[1:], record), trials=first.trials[1:])
+    found = replace(collected, cells=(cut, *collected.cells[1:]))
+    frame = page_objects.table(found)
+    assert frame is not None
+    assert frame["late"].to_list() == [1, 0, 0, 0]
+    shown = tables.shown("page_objects", frame, found)
+    at = shown.headings.index("Not loaded in time")
+    assert sorted(row[at] for row in shown.rows) == ["", "", "", "1"]
 
 
 def test_what_is_inconclusive_stands_in_parentheses(collected: Collected) -> None:

@@ -17,6 +17,7 @@ on_page = page_loads.on_page
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row for each group and flow that loads a page: means of its stalls and waits over valid trials.
 
+    ``late``: loads that did not end in the trial's time; the means are of the others, the fastest.
     ``stalls_after_loss``: stalls in which, or a round trip before which, the queue dropped packets of the
     flow.
     """
@@ -39,6 +40,7 @@ def _rows(cell: Cell) -> Iterator[rows.Row]:
             "contestant": cell.names[flow],
             "page": cell.page or _page(cell, flow),
             "trials": len(mine),
+            "late": cell.late_loads(flow),
             "waiting_ms": rows.mean([fall.waiting_ms for fall in mine]),
             "stalls_after_loss": sum(stall.after_loss for stall in stalls),
         }
@@ -50,3 +52,7 @@ def _rows(cell: Cell) -> Iterator[rows.Row]:
 def _delivered(row: rows.Row) -> str:
     sent = row["stall_delivered_bytes"]
     return layout.number(None if sent is None else sent / 1000, 0)
+
+
+def _late(row: rows.Row) -> str:
+    return str(row["late"] or "")
