@@ -10,17 +10,19 @@ const PNG_SCALE = 2;
 /** Data within a chart: CSV text, or the name of one of its data sets. */
 interface Data { values?: string; name?: string }
 /** A panel of a figure: what its file has, in words and as Vega-Lite. */
-interface Panel { label: string; chart: object; datasets: Record<string, string> }
+interface Panel { label: string; chart: object; datasets: Record<string, string>; csv: string | undefined }
+/** A panel's Vega-Lite. A chart that draws shapes has the CSV of what they stand for. */
+interface Spec { datasets?: Record<string, string>; usermeta?: { csv?: string } }
 
 /** The panels of a figure that the page shows. */
 async function panels(figure: HTMLElement): Promise<Panel[]> {
-  const specs = await load<{ datasets?: Record<string, string> }[]>("figures", `${figure.dataset["name"] ?? ""}.js`);
+  const specs = await load<Spec[]>("figures", `${figure.dataset["name"] ?? ""}.js`);
   const width = WIDTH * (figure.classList.contains("wide") ? 2 : 1);
   const shown = all(".panel", figure).filter((panel) => !panel.hidden);
   return shown.map((panel) => {
-    const { datasets = {}, ...chart } = specs[Number(panel.dataset["number"])] ?? {};
+    const { datasets = {}, usermeta, ...chart } = specs[Number(panel.dataset["number"])] ?? {};
     const height = parseFloat(panel.style.getPropertyValue("--height"));
-    return { label: panel.getAttribute("aria-label") ?? "", chart: { ...chart, width, height }, datasets };
+    return { label: panel.getAttribute("aria-label") ?? "", chart: { ...chart, width, height }, datasets, csv: usermeta?.csv };
   });
 }
 
@@ -43,7 +45,8 @@ async function picture(figure: HTMLElement, kind: "svg" | "png"): Promise<void> 
 }
 
 /** The tables of CSV within a panel, each once. */
-function tables({ chart, datasets }: Panel): Set<string> {
+function tables({ chart, datasets, csv }: Panel): Set<string> {
+  if (csv !== undefined) return new Set([csv]);
   const found = new Set<string>();
   const search = (part: unknown): void => {
     if (part === null || typeof part !== "object") return;

@@ -13,6 +13,7 @@ from cambrian.report import machine_pairs, tables
 from cambrian.report.collect import Collected, collect
 from cambrian.report.figures import machine_graph
 from cambrian.report.figures import states as figure
+from cambrian.report.figures.figure import rounded
 from cambrian.report.tables import states as table
 from cambrian.store.results import Results
 from tests.unit import report_results
@@ -74,6 +75,16 @@ def test_each_panel_has_both_machines_in_words(knobs: Collected) -> None:
         for panel in one.panels:
             assert panel.alt.count("congestion avoidance") == 2
             assert panel.spec()["height"] == one.height
+
+
+def test_the_page_saves_shares_and_transitions_and_not_the_drawing(knobs: Collected) -> None:
+    (found,) = figure.figures(knobs)
+    lines = [panel.spec()["usermeta"]["csv"].splitlines() for panel in found.panels]
+    # as `cambrian report --figures` writes them
+    head, *rows = rounded(found.data).write_csv().splitlines()
+    assert {one[0] for one in lines} == {head} and "share_percent" in head
+    assert [row for one in lines for row in one[1:]] == rows
+    assert "<svg" in found.svg([panel.spec() for panel in found.panels])
 
 
 def test_ribbons_go_from_broad_to_pointed_between_discs() -> None:

@@ -35,11 +35,15 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, 
 
 @dataclass(frozen=True)
 class Panel:
-    """One chart. ``alt`` is its alternative text; ``group`` is the key of the group that it is about."""
+    """One chart. ``alt`` is its alternative text; ``group`` is the key of the group that it is about.
+
+    ``data`` is what the page saves as CSV of a chart that draws shapes; else it saves what the chart draws.
+    """
 
     chart: alt.TopLevelMixin
     alt: str
     group: str = ""
+    data: pl.DataFrame | None = None
 
     def spec(self) -> dict[str, Any]:
         """Vega-Lite, without size, theme and schema address."""
@@ -47,6 +51,8 @@ class Panel:
         spec: dict[str, Any] = self.chart.to_dict(validate=False)
         for key in ("$schema", "config"):
             spec.pop(key, None)
+        if self.data is not None:
+            spec["usermeta"] = {"csv": rounded(self.data).write_csv()}
         return spec
 
 
@@ -108,6 +114,8 @@ class Figure:
         if self.wide:
             columns, width = 1, 2 * width
         sized = [spec | {"width": width, "height": self.height} for spec in specs]
+        for spec in sized:
+            spec.pop("usermeta", None)
         datasets = {name: rows for spec in sized for name, rows in spec.pop("datasets", {}).items()}
         whole = {
             "$schema": alt.SCHEMA_URL,

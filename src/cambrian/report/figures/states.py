@@ -48,9 +48,12 @@ def figures(collected: Collected) -> Iterator[Figure]:
             heading="State machines",
             caption=_CAPTION,
             panels=tuple(
-                Panel(_chart(cell, arms, scene), _alt(network.name, arms), cell.key) for cell, arms in drawn
+                Panel(
+                    _chart(cell, arms, scene), _alt(network.name, arms), cell.key, data=_of_arms(cell, arms)
+                )
+                for cell, arms in drawn
             ),
-            data=pl.concat([_data(cell, arm) for cell, arms in drawn for arm in arms]),
+            data=pl.concat([_of_arms(cell, arms) for cell, arms in drawn]),
             height=scene.height,
         )
 
@@ -167,6 +170,10 @@ def _alt(network: str, arms: Sequence[_Arm]) -> str:
         shares = ", ".join(f"{words(one.state)} {percent(one.share.estimate)}" for one in machine.states)
         parts.append(f"{name} ({machine.source}): {shares}, {len(machine.transitions)} kinds of transition.")
     return f"State machine, {network}. {' '.join(parts)}"
+
+
+def _of_arms(cell: Cell, arms: Sequence[_Arm]) -> pl.DataFrame:
+    return pl.concat([_data(cell, arm) for arm in arms])
 
 
 def _data(cell: Cell, arm: _Arm) -> pl.DataFrame:
