@@ -85,16 +85,24 @@ def estimates_from_rates(
 
 
 def _gains(found: Phases, source: Source) -> Iterator[Estimate | Missing]:
-    resolution = GAIN_RESOLUTION[source]
     drained = found.down_gain[np.isfinite(found.down_gain)]
     if len(drained) < FEWEST_PROBES:
         yield Missing("probe_down_gain", "no lower rate follows the probes", source)
     else:
-        yield Estimate("probe_down_gain", _all(_usual(drained)), resolution, source)
+        yield _gain("probe_down_gain", drained, source)
     if found.may_start_in_drain:
         yield Missing("probe_up_gain", FROM_DRAIN, source)
     else:
-        yield Estimate("probe_up_gain", _all(_usual(found.up_gain)), resolution, source)
+        yield _gain("probe_up_gain", found.up_gain, source)
+
+
+def _gain(key: str, gains: FloatArray, source: Source) -> Estimate | Missing:
+    """The gains without those of shortened and blurred phases; missing without a majority that agrees."""
+    usual = np.sort(gains)[len(gains) // 2]
+    same = gains[np.abs(gains / usual - 1) < SAME_GAIN]
+    if 2 * len(same) <= len(gains):
+        return Missing(key, "the gains of its probes differ", source)
+    return Estimate(key, _all(same), GAIN_RESOLUTION[source], source)
 
 
 def _cycle(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) -> Iterator[Estimate | Missing]:
@@ -158,12 +166,6 @@ def _ack_gap_rounds(trace: FlowTrace, frame_bytes: int) -> float:
 def _packets_an_ack(trace: FlowTrace) -> float:
     """2 if acknowledgements were not counted."""
     return max(trace.packets.height / trace.acks, 1.0) if trace.acks else 2.0
-
-
-def _usual(gains: FloatArray) -> FloatArray:
-    """The gains without those of shortened and blurred phases."""
-    usual = np.median(gains)
-    return gains[np.abs(gains / usual - 1) < SAME_GAIN]
 
 
 def _all(values: FloatArray) -> tuple[float, ...]:

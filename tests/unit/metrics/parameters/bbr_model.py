@@ -27,6 +27,7 @@ BDP = RTT / SERVICE
 class Bbr:
     """The truth. ``margin``: pacing rate over gain · bandwidth, of payload. ``first_bandwidth``: that
     of the first round trip over the bottleneck's. Probing up lasts a round trip, draining ``down_rounds``.
+    ``other_down``: the gain of draining in every second cycle, if it is another one there.
     ``receiver_packets``: the receiver's window; with one the flow stays in Startup, because it is limited.
     """
 
@@ -43,13 +44,15 @@ class Bbr:
     duration_ms: float = 200.0
     probe_rtt_packets: int = 4
     receiver_packets: int | None = None
+    other_down: float | None = None
 
     def gain(self, since_ns: float) -> float:
         """ProbeBW's, so long after it began: two rounds of cruising, then cycles of up, down, cruising."""
-        rounds = (since_ns / RTT - 2) % self.cycle_rounds
+        cycle, rounds = divmod(since_ns / RTT - 2, self.cycle_rounds)
         if since_ns < 2 * RTT:
             return 1.0
-        return self.up if rounds < 1 else self.down if rounds < 1 + self.down_rounds else 1.0
+        down = self.other_down if cycle % 2 and self.other_down is not None else self.down
+        return self.up if rounds < 1 else down if rounds < 1 + self.down_rounds else 1.0
 
 
 @lru_cache

@@ -146,6 +146,15 @@ def test_short_cycles_do_not_make_the_probing_rate_the_cruising_rate(cycle_round
             holds(cruise, 0.99)
 
 
+@pytest.mark.parametrize("seconds", [32.0, 35.0])
+def test_gains_of_two_kinds_are_no_gain(seconds: float) -> None:
+    """The median of an even number of them is near none of them: this was a ValueError."""
+    found = by_key(run(Bbr(seconds=seconds, cycle_rounds=50.0, down=0.7, other_down=0.9)))
+    holds(found["probe_up_gain", "window"], 1.25)
+    one = found["probe_down_gain", "window"]
+    assert isinstance(one, Missing) or measured(one).value in (pytest.approx(0.7, 0.01), pytest.approx(0.9, 0.01))
+
+
 def test_probing_without_draining() -> None:
     found = by_key(run(Bbr(down=1.0)))
     holds(found["probe_up_gain", "window"], 1.25)
