@@ -41,6 +41,8 @@ _FIRST_BBR, _LATER_BBR = PARAMETERS["bbr_generation"].kinds
 #: packets for each acknowledgement, from which on a window that grows once for each of them is slow:
 #: two are usual, and a receiver that joins frames has about three
 _ACKS, _RARE_ACKS = "ack_every_packets", 4.0
+#: rates that are compared with that of cruising, and that itself
+_OVER_CRUISING = frozenset({"cruise_factor", "probe_up_gain", "probe_down_gain", "startup_gain"})
 #: what only the first generation does so
 _FIRST_ONLY = frozenset({"cycle_rounds", "probe_rtt_packets"})
 #: one network may show a C that is off, and another one that no C fits: both are another growth
@@ -162,6 +164,8 @@ def judge(
         judged = [_of_unknown_generation(finding) for finding in judged]
     if (acks := best.get(_ACKS)) is not None and acks.value > _RARE_ACKS:
         judged = _with_rare_acks(judged, acks)
+        if family == references.LATER_BBR or (family == "bbr" and not _is_first_bbr(best)):
+            judged = [_of_later_bbr_with_rare_acks(finding, acks) for finding in judged]
     judged = [_with_packets(finding, measured.get((finding.key, "packets"))) for finding in judged]
     if family == "cubic" and (unknown := _unknown_beta(best.get("beta"), standard["beta"])):
         judged = [
@@ -435,6 +439,18 @@ def _with_rare_acks(judged: Sequence[Finding], acks: Measured) -> list[Finding]:
         findings.inconclusive(one, why) if one.key in _LAW and one.looks is not None and not fast else one
         for one in judged
     ]
+
+
+def _of_later_bbr_with_rare_acks(finding: Finding, acks: Measured) -> Finding:
+    """A finding of a BBR that may drain until it probes: its flight never falls to a BDP behind rare ACKs.
+
+    The rate of draining is then taken for that of cruising, which it is below.
+    """
+    is_above = finding.key == "cruise_factor" and not _is_below(finding)
+    if finding.key not in _OVER_CRUISING or finding.looks is None or is_above:
+        return finding
+    why = f"one acknowledgement for {acks.value:.1f} packets, and it may drain until it probes"
+    return findings.inconclusive(finding, why)
 
 
 def _is_below(finding: Finding) -> bool:

@@ -166,6 +166,18 @@ def test_a_later_generations_other_value_excuses_no_first_one() -> None:
     assert status == {"a": "inconclusive", "b": "off"}
 
 
+@pytest.mark.parametrize(("key", "value"), [("probe_up_gain", 1.111), ("startup_gain", 3.09)])
+def test_behind_rare_acknowledgements_a_later_bbr_may_drain_until_it_probes(key: str, value: float) -> None:
+    later, first = one("bbr_generation", 1, LATER), one("bbr_generation", 0, "BBRv1-like")
+    usual, rare = (one("ack_every_packets", value, half=0.1) for value in (2.0, 10.0))
+    assert statuses("bbr", later, one(key, value), usual)[key] == "off"
+    assert statuses("bbr", later, one(key, value), rare)[key] == "inconclusive"
+    assert statuses("bbr", first, one(key, value), rare)[key] == "off"
+    # draining is slower than cruising
+    for rate, status in ((0.891, "inconclusive"), (1.19, "off")):
+        assert statuses("bbr", later, one("cruise_factor", rate), rare)["cruise_factor"] == status
+
+
 def test_growth_behind_rare_acknowledgements_is_not_called_slow() -> None:
     """RFC 9438, section 4.2, lets a window grow once for each acknowledgement (ngtcp2: C of 0.17 for 0.4)."""
     slow, fast = one("cubic_c", 0.17, half=0.05), one("cubic_c", 0.9, half=0.05)

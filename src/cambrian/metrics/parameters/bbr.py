@@ -9,15 +9,14 @@ import numpy as np
 from cambrian.metrics.parameters import bbr_probe_bw, bbr_probe_rtt, bbr_startup, bbr_window
 from cambrian.metrics.parameters.bbr_bdp import bdp_packets
 from cambrian.metrics.parameters.bbr_low_stages import low_stages
-from cambrian.metrics.parameters.bbr_phases import Phases, phases, stays_in_startup
+from cambrian.metrics.parameters.bbr_phases import Phases, by_named_phases, phases, stays_in_startup
 from cambrian.metrics.parameters.bbr_probe_bw import GENERATION, LATER, generation
 from cambrian.metrics.parameters.bbr_rates import Rates, counted, paced
-from cambrian.metrics.parameters.bbr_settled import settled
+from cambrian.metrics.parameters.bbr_settled import names_phases, settled
 from cambrian.metrics.parameters.bbr_silences import stages_after_silences
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import frame_bytes
-from cambrian.metrics.states.vocabulary import PHASES, state_of
 
 #: by source: the rates, and the probes in them
 Seen = dict[Source, tuple[Rates, Phases]]
@@ -38,17 +37,11 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     for one in _of_rates(trace, frame, seen):
         # few packets a round trip, or a long one, make a later generation probe as often as the first
         is_logs = (one.parameter, one.source) == (GENERATION, "window")
-        yield generation(LATER, "window") if is_logs and _names_phases(trace) else one
+        yield generation(LATER, "window") if is_logs and names_phases(trace) else one
     left = any(not stays_in_startup(rates, trace, found) for rates, found in seen.values())
     yield from _of_flights(trace, frame, left_startup=left)
     why = "the trace does not show the rounds of Startup, so their growth is unknown"
     yield Missing("startup_threshold", why)
-
-
-def _names_phases(trace: FlowTrace) -> bool:
-    """Does the log name ProbeBW's phases, as only a later generation does?"""
-    words = trace.transport["state"].drop_nulls().unique().to_list()
-    return any(state_of(word) in PHASES for word in words)
 
 
 def _rates(trace: FlowTrace, frame: int) -> Seen:
@@ -57,7 +50,8 @@ def _rates(trace: FlowTrace, frame: int) -> Seen:
         return {}
     sent = counted(trace, trace.rate_mbps, frame)
     both = [paced(trace, trace.rate_mbps, frame, sent), sent if trace.alone else None]
-    return {rates.source: (rates, phases(rates, trace)) for rates in both if rates is not None}
+    known = [by_named_phases(rates, trace) for rates in both if rates is not None]
+    return {rates.source: (rates, phases(rates, trace)) for rates in known}
 
 
 def _hides_rates(trace: FlowTrace) -> str:

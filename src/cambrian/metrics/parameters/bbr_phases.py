@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array
-from cambrian.metrics.parameters.bbr_rates import LEVEL_ROUNDS, POINTS_A_ROUND, Rates
-from cambrian.metrics.parameters.bbr_settled import left_startup, says_probe_bw, settled
+from cambrian.metrics.parameters.bbr_rates import LEVEL_ROUNDS, POINTS_A_ROUND, Rates, level_bps
+from cambrian.metrics.parameters.bbr_settled import (
+    left_startup,
+    names_phases,
+    says_phase,
+    says_probe_bw,
+    settled,
+)
 from cambrian.metrics.parameters.estimate import Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.states.vocabulary import PROBE_BW_CRUISE, PROBE_BW_REFILL
 
 #: probing raises the rate by this much at least, and by less than Startup does
 UP_LEAST, UP_MOST = 1.08, 2.0
@@ -22,6 +29,10 @@ MOST = 0.5
 FEWEST_SURE = 3
 #: a probe that raises the rate by more, with none lower behind it, may start from draining: 1.25 over 0.75
 MOST_FROM_CRUISING = 1.5
+#: a probe whose rate rises by this once more begins with a refill after draining, 1 over 0.9, and the rate
+#: before it is draining's: a later generation drains until it probes if its flight never falls to a BDP, as
+#: behind rare acknowledgements. This share of such probes leaves the others in doubt, too
+SECOND_RISE, DOUBTFUL_SHARE = 1.15, 0.25
 #: a phase lasts this long at least; its rate is what it has in that time, at this many points or more
 PHASE_ROUNDS = 0.4
 EDGE_POINTS = 2
@@ -52,18 +63,30 @@ class Phases:
     """``start_ns``: when each probing began, those behind a standing queue included. Of the others:
     ``cruise_bps``, the rate just before; ``up_gain``, that at its start over it; ``down_gain``,
     that just after it over the same (NaN where none is lower). Where a lower one follows enough of
-    them, only those that one follows: the rest is the end of a long draining.
+    them, only those that one follows: the rest is the end of a long draining. ``refills``: too many probes
+    rise twice, and may start in a drain phase.
     """
 
     start_ns: Int64Array
     cruise_bps: FloatArray
     up_gain: FloatArray
     down_gain: FloatArray
+    refills: bool = False
 
     @property
     def may_start_in_drain(self) -> bool:
-        """No lower rate follows some of the probes, and they rise as if draining lasted until they begin."""
-        return bool(np.isnan(self.down_gain).any() and np.median(self.up_gain) > MOST_FROM_CRUISING)
+        """Their rate rises twice; or no lower one follows some, and they rise as if from draining."""
+        return self.refills or bool(
+            np.isnan(self.down_gain).any() and np.median(self.up_gain) > MOST_FROM_CRUISING
+        )
+
+
+def by_named_phases(rates: Rates, trace: FlowTrace) -> Rates:
+    """The same; if the log names ProbeBW's phases, the level is that of cruising and refilling alone."""
+    level = says_phase(trace, rates.time_ns, PROBE_BW_CRUISE, PROBE_BW_REFILL)
+    if level is None:
+        return rates
+    return replace(rates, level_bps=level_bps(np.where(level, rates.rate_bps, np.nan)))
 
 
 def phases(rates: Rates, trace: FlowTrace) -> Phases:
@@ -73,24 +96,28 @@ def phases(rates: Rates, trace: FlowTrace) -> Phases:
     least = max(round(PHASE_ROUNDS * POINTS_A_ROUND), 2 * rates.edge_points + EDGE_POINTS)
     before = rates.edge_points + round(BEFORE_ROUNDS[rates.source] * POINTS_A_ROUND)
     free = is_free(rates, trace)
-    starts, probes = [], []
+    is_named = names_phases(trace)
+    starts, probes, doubtful = [], [], 0
     for start, end in _runs((ratio > UP_LEAST) & (ratio < UP_MOST) & late, least):
         cruise = _steady_rate(rates, start - before, start)
         up = _steady_rate(rates, start, start + least)
         if np.isnan(up / cruise) or abs(cruise / rates.level_bps[start] - 1) > CRUISE_SPREAD:
             continue
         starts.append(rates.time_ns[start])
-        if free[start]:
+        if free[start] and not is_named and _steady_rate(rates, end - least, end) > SECOND_RISE * up:
+            doubtful += 1
+        elif free[start]:
             # the bandwidth that is found by probing may raise the rate: it is the end that draining goes by
             drop = _steady_rate(rates, end, end + least) / _steady_rate(rates, end - least, end)
             down = up / cruise * drop
             probes.append((cruise, up / cruise, down if down < DOWN_MOST else np.nan))
+    refills = doubtful > DOUBTFUL_SHARE * (doubtful + len(probes))
     cruise_bps, ups, downs = np.array(probes, np.float64).reshape(-1, 3).T
     drained = np.isfinite(downs)
     fewest = FEWEST_SURE if rates.source == "window" else MOST * len(downs) + 1
     if np.count_nonzero(drained) >= fewest:
         cruise_bps, ups, downs = cruise_bps[drained], ups[drained], downs[drained]
-    return Phases(np.array(starts, np.int64), cruise_bps, ups, downs)
+    return Phases(np.array(starts, np.int64), cruise_bps, ups, downs, refills)
 
 
 def _steady_rate(rates: Rates, start: int, end: int) -> float:
@@ -121,6 +148,8 @@ def cruises(rates: Rates, trace: FlowTrace, found: Phases, *, may_be_later: bool
     if found.may_start_in_drain:
         return np.empty(0)
     looked = is_free(rates, trace) & settled(trace, rates.time_ns)
+    if (named := says_phase(trace, rates.time_ns, PROBE_BW_CRUISE)) is not None:
+        looked &= named
     near = np.abs(rates.ratio - 1) < CRUISE_NEAR
     level = rates.rate_bps[looked & near]
     if len(found.cruise_bps):

@@ -29,6 +29,7 @@ KEYS = (*GAINS, "cruise_factor", "cycle_rounds", GENERATION)
 GAIN_RESOLUTION: dict[Source, float] = {"window": 0.003, "packets": 0.01}
 CRUISE_RESOLUTION: dict[Source, float] = {"window": 0.004, "packets": 0.004}
 FROM_DRAIN = "no lower rate follows the probes; they may start in a drain phase"
+REFILLS = "its rate rises twice when it probes; the probes may start in a drain phase"
 #: fewer probes than this may be something else
 FEWEST_PROBES = 3
 #: gains that differ from the usual one by more are of something else
@@ -57,7 +58,7 @@ def estimates_from_rates(
         for key in KEYS:
             yield Missing(key, NEVER, source)
         return
-    if len(found.up_gain) < FEWEST_PROBES:
+    if len(found.start_ns if found.refills else found.up_gain) < FEWEST_PROBES:
         why = f"{len(found.up_gain)} probes with a steady rate before and during the probe"
         if source == "packets":
             why += ", with a queue short enough that pacing sets the rate"
@@ -80,12 +81,16 @@ def estimates_from_rates(
     else:
         still = stays_in_startup(rates, trace, found)
         unsteady = FROM_DRAIN if found.may_start_in_drain else "no steady rate that only pacing sets"
-        why = STILL if still else unsteady
+        why = STILL if still else REFILLS if found.refills else unsteady
         yield Missing("cruise_factor", why, source)
 
 
 def _gains(found: Phases, source: Source) -> Iterator[Estimate | Missing]:
     drained = found.down_gain[np.isfinite(found.down_gain)]
+    if found.refills:
+        for key in GAINS:
+            yield Missing(key, REFILLS, source)
+        return
     if len(drained) < FEWEST_PROBES:
         yield Missing("probe_down_gain", "no lower rate follows the probes", source)
     else:

@@ -75,7 +75,7 @@ def paced(trace: FlowTrace, rate_mbps: float, frame_bytes: int, sent: Rates | No
     return Rates(
         time_ns=time_ns,
         rate_bps=rate_bps,
-        level_bps=_level_bps(rate_bps),
+        level_bps=level_bps(rate_bps),
         waited_ns=np.zeros(len(time_ns), np.int64),
         unit_bps=rate_mbps * 1e6 * payload,
         edge_points=0,
@@ -110,7 +110,7 @@ def counted(trace: FlowTrace, rate_mbps: float, frame_bytes: int) -> Rates | Non
     return Rates(
         time_ns=time_ns.astype(np.int64) - trace.forward_ns,
         rate_bps=rate_bps,
-        level_bps=_level_bps(rate_bps),
+        level_bps=level_bps(rate_bps),
         waited_ns=_waited_ns(trace, time_ns),
         unit_bps=rate_mbps * 1e6,
         edge_points=int(np.ceil(width_ns / 2 / step_ns)),
@@ -118,7 +118,8 @@ def counted(trace: FlowTrace, rate_mbps: float, frame_bytes: int) -> Rates | Non
     )
 
 
-def _level_bps(rate_bps: FloatArray) -> FloatArray:
+def level_bps(rate_bps: FloatArray) -> FloatArray:
+    """The level of the cycles around each point; NaN counts for nothing, and is where nothing is known."""
     window = LEVEL_ROUNDS * POINTS_A_ROUND + 1
     rates = pl.Series(rate_bps, nan_to_null=True)
     return rates.rolling_quantile(

@@ -7,7 +7,7 @@ last row of its log then holds for as long as no new one comes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -59,10 +59,34 @@ def says_probe_bw(trace: FlowTrace, time_ns: Int64Array) -> BoolArray | None:
     said = {state for state in named.values() if state in _WORDS}
     if not said:
         return None
-    codes = {word: int(state in _PROBE_BW) for word, state in named.items() if state in _WORDS}
-    inside = words.replace_strict(codes, default=None, return_dtype=pl.Int8)
+    inside = _inside(words, named, _PROBE_BW)
     # words of something else do not end a state, and no word does where ProbeBW has one
-    inside = inside.forward_fill() if said & _PROBE_BW else inside.fill_null(1)
+    return _held(trace, time_ns, inside.forward_fill() if said & _PROBE_BW else inside.fill_null(1))
+
+
+def names_phases(trace: FlowTrace) -> bool:
+    """Does the log name ProbeBW's phases, as only a later generation does?"""
+    words = trace.transport["state"].drop_nulls().unique().to_list()
+    return any(vocabulary.state_of(word) in vocabulary.PHASES for word in words)
+
+
+def says_phase(trace: FlowTrace, time_ns: Int64Array, *phases: str) -> BoolArray | None:
+    """Points at which the log's last word is one of these phases of ProbeBW; None if it names no phase."""
+    if not names_phases(trace):
+        return None
+    words = trace.transport["state"]
+    named = {word: vocabulary.state_of(word) for word in words.drop_nulls().unique().to_list()}
+    return _held(trace, time_ns, _inside(words, named, frozenset(phases)).forward_fill())
+
+
+def _inside(words: pl.Series, named: Mapping[str, str], states: frozenset[str]) -> pl.Series:
+    """Of each row 1 if its word is one of these states, 0 for another of BBR's, null for none of BBR's."""
+    codes = {word: int(state in states) for word, state in named.items() if state in _WORDS}
+    return words.replace_strict(codes, default=None, return_dtype=pl.Int8)
+
+
+def _held(trace: FlowTrace, time_ns: Int64Array, inside: pl.Series) -> BoolArray:
+    """The last row's value at each point; False before the first row, and where no row says it."""
     last = np.searchsorted(int64(trace.transport, "time_ns"), time_ns, side="right") - 1
     held = inside.fill_null(0).to_numpy().astype(np.bool_)
     found: BoolArray = (last >= 0) & held[last]

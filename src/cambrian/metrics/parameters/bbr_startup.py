@@ -7,9 +7,10 @@ import numpy as np
 from cambrian.metrics.columns import BoolArray
 from cambrian.metrics.parameters.bbr_phases import Phases, cruises
 from cambrian.metrics.parameters.bbr_rates import POINTS_A_ROUND, WARM_UP_ROUNDS, Rates
-from cambrian.metrics.parameters.bbr_settled import in_silence, says_probe_bw
+from cambrian.metrics.parameters.bbr_settled import in_silence, says_phase, says_probe_bw
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.states.vocabulary import PROBE_BW_CRUISE, PROBE_BW_REFILL
 
 GAIN = "startup_gain"
 #: Drain's rate is less than this part of Startup's (1/2.885² as drafted, 1/5.5 in BBRv3)
@@ -34,10 +35,10 @@ def estimates_from_rates(rates: Rates, found: Phases, trace: FlowTrace) -> Estim
     """Startup's gain from one source of rates."""
     if not trace.alone:
         return Missing(GAIN, "other flows change the rate in Startup", rates.source)
-    return _by_pacing(rates, trace) if rates.source == "window" else _by_packets(rates, found, trace)
+    return _by_pacing(rates, found, trace) if rates.source == "window" else _by_packets(rates, found, trace)
 
 
-def _by_pacing(rates: Rates, trace: FlowTrace) -> Estimate | Missing:
+def _by_pacing(rates: Rates, found: Phases, trace: FlowTrace) -> Estimate | Missing:
     """The last pacing rate before Drain over the first cruising ones after it."""
     known = np.isfinite(rates.rate_bps)
     rate, time_ns = rates.rate_bps[known], rates.time_ns[known]
@@ -57,8 +58,15 @@ def _by_pacing(rates: Rates, trace: FlowTrace) -> Estimate | Missing:
         return Missing(GAIN, "the log shows no ProbeBW soon after the fall of its rate")
     if in_silence(trace, time_ns[soon]).mean() > MOST_SILENT:
         return Missing(GAIN, "the flow falls silent after the fall of its rate")
-    cruise = float(np.median(rate[soon]))
-    first = float(np.median(rate[after : after + round(LAST_ROUNDS * POINTS_A_ROUND)]))
+    if found.refills:
+        return Missing(GAIN, "the flow may drain, not cruise, after the fall of its rate")
+    cruising = rate[soon]
+    if (named := says_phase(trace, time_ns[soon], PROBE_BW_CRUISE, PROBE_BW_REFILL)) is not None:
+        cruising = cruising[named]
+    if not len(cruising):
+        return Missing(GAIN, "the log shows no cruising soon after the fall of its rate")
+    cruise = float(np.median(cruising))
+    first = float(np.median(cruising[: round(LAST_ROUNDS * POINTS_A_ROUND)]))
     if abs(first / cruise - 1) > SAME_BANDWIDTH:
         return Missing(GAIN, "the rate just after Drain is not the cruising rate")
     return Estimate(GAIN, (float(np.median(last)) / first,), RESOLUTION["window"], "window")

@@ -146,13 +146,55 @@ def test_short_cycles_do_not_make_the_probing_rate_the_cruising_rate(cycle_round
             holds(cruise, 0.99)
 
 
+def with_phases(trace: FlowTrace) -> FlowTrace:
+    """The same flow of a stack that names ProbeBW's phases, by its gains."""
+    gain = pl.col("pacing_bps") / (20e6 * PAYLOAD / FRAME * 0.99)
+    phase = (
+        pl.when(gain > 1.01)
+        .then(pl.lit("ProbeBW_UP"))
+        .when(gain < 0.99)
+        .then(pl.lit("ProbeBW_DOWN"))
+        .otherwise(pl.lit("ProbeBW_CRUISE"))
+    )
+    named = pl.when(pl.col("state") == "probe_bw").then(phase).otherwise("state")
+    return replace(trace, transport=trace.transport.with_columns(state=named))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_later_bbr_that_drains_until_it_refills_has_no_gains(source: Source) -> None:
+    """A right one behind rare acknowledgements: cruising at 0.891, gains of 1.111 and 0.8, Startup's 3.09."""
+    found = by_key(run(Bbr(startup_gain=2.77, down=0.9, cycle_rounds=50.0, down_rounds=48.0)))
+    for key in ("cruise_factor", "probe_up_gain", "probe_down_gain"):
+        one = found[key, source]
+        assert isinstance(one, Missing) and "may start in a drain phase" in one.why
+
+
+@pytest.mark.parametrize(("down_rounds", "shown"), [(48.0, False), (30.0, True)])
+@pytest.mark.parametrize("up", [1.25, 1.4])
+def test_where_the_log_names_phases_cruising_is_not_draining(
+    down_rounds: float, shown: bool, up: float
+) -> None:
+    truth = Bbr(startup_gain=2.77, up=up, down=0.9, cycle_rounds=50.0, down_rounds=down_rounds)
+    found = by_key(with_phases(run(truth)))
+    holds(found["probe_up_gain", "window"], up, 1.111)
+    holds(found["probe_down_gain", "window"], 0.9, 0.8)
+    holds(found["startup_gain", "window"], 2.77, 3.08)
+    # what is left is its refill, a round trip each
+    cruise = found["cruise_factor", "window"]
+    assert isinstance(cruise, Missing) or measured(cruise).value == pytest.approx(0.99, abs=0.004)
+    assert not shown or isinstance(cruise, Estimate)
+
+
 @pytest.mark.parametrize("seconds", [32.0, 35.0])
 def test_gains_of_two_kinds_are_no_gain(seconds: float) -> None:
     """The median of an even number of them is near none of them: this was a ValueError."""
     found = by_key(run(Bbr(seconds=seconds, cycle_rounds=50.0, down=0.7, other_down=0.9)))
     holds(found["probe_up_gain", "window"], 1.25)
     one = found["probe_down_gain", "window"]
-    assert isinstance(one, Missing) or measured(one).value in (pytest.approx(0.7, 0.01), pytest.approx(0.9, 0.01))
+    assert isinstance(one, Missing) or measured(one).value in (
+        pytest.approx(0.7, 0.01),
+        pytest.approx(0.9, 0.01),
+    )
 
 
 def test_probing_without_draining() -> None:
