@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cambrian.metrics.parameters import bbr_probe_bw, bbr_probe_rtt, bbr_startup, bbr_window
-from cambrian.metrics.parameters.bbr_bdp import bdp_packets
+from cambrian.metrics.parameters.bbr_bdp import bdp_packets, window_has_other_unit
 from cambrian.metrics.parameters.bbr_low_stages import low_stages
 from cambrian.metrics.parameters.bbr_phases import Phases, by_named_phases, phases, stays_in_startup
 from cambrian.metrics.parameters.bbr_probe_bw import GENERATION, LATER, generation
@@ -20,6 +20,7 @@ from cambrian.metrics.parameters.window import frame_bytes
 
 #: by source: the rates, and the probes in them
 Seen = dict[Source, tuple[Rates, Phases]]
+_NO_WINDOW = "the stack does not export its window"
 RATE_KEYS = (*bbr_probe_bw.KEYS, bbr_startup.GAIN)
 #: the rate must be known in this share of the time in ProbeBW: a log that misses the changes of some phases
 #: shows the others too often
@@ -93,7 +94,8 @@ def _of_rates(trace: FlowTrace, frame: int, seen: Seen) -> Iterator[Estimate | M
 
 def _of_flights(trace: FlowTrace, frame: int, *, left_startup: bool) -> Iterator[Estimate | Missing]:
     bdp = bdp_packets(trace, frame)
-    if trace.has_window:
+    other_unit = trace.has_window and window_has_other_unit(trace, bdp)
+    if trace.has_window and not other_unit:
         stages = low_stages(trace)
         yield bbr_window.estimate_from_window(stages, trace, bdp, left_startup=left_startup)
         if stages:
@@ -102,7 +104,7 @@ def _of_flights(trace: FlowTrace, frame: int, *, left_startup: bool) -> Iterator
             why = "the window shows no ProbeRTT: it never falls and rises again like one"
             yield from _missing(bbr_probe_rtt.KEYS, why, "window")
     else:
-        why = "the stack does not export its window"
+        why = "the logged window has another unit than bytes" if other_unit else _NO_WINDOW
         yield from _missing((bbr_window.KEY, *bbr_probe_rtt.KEYS), why, "window")
     why = "packets do not show it: pacing, not the window, limits the flight of a BBR"
     yield Missing(bbr_window.KEY, why, "packets")

@@ -7,9 +7,12 @@ import numpy as np
 from cambrian.metrics.columns import departed, int64
 from cambrian.metrics.parameters.bbr_settled import in_silence, says_probe_bw
 from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.window import segment_bytes
 
 #: BBR keeps the largest rate of some round trips: more than the median, less than what probing finds
 OF_ROUNDS = 0.75
+#: a window lets out no more than itself in a round trip: one that is so much smaller has another unit
+OTHER_UNIT = 20
 
 
 def bdp_packets(trace: FlowTrace, frame_bytes: int) -> float:
@@ -29,3 +32,9 @@ def bdp_packets(trace: FlowTrace, frame_bytes: int) -> float:
         sends &= probing
     carried = carried[sends]
     return float(np.quantile(carried, OF_ROUNDS)) / frame_bytes if len(carried) else 0.0
+
+
+def window_has_other_unit(trace: FlowTrace, bdp: float) -> bool:
+    """Is the window in the log so small that its unit cannot be bytes? ``bdp``: the flow's, in packets."""
+    usual = trace.transport["cwnd_bytes"].median()
+    return usual is not None and segment_bytes(trace) * bdp > OTHER_UNIT * float(usual)  # type: ignore[arg-type]

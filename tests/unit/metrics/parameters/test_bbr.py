@@ -270,6 +270,17 @@ def test_window_gain(gain: float, other: float) -> None:
     assert isinstance(found["cwnd_gain", "packets"], Missing)
 
 
+def test_a_window_in_packets_is_no_window_of_bytes() -> None:
+    """It was -0.06 BDP in ProbeBW, and 0 packets in ProbeRTT for 239 ms."""
+    trace = run(Bbr())
+    units = [pl.col("cwnd_bytes") // PAYLOAD, pl.col("in_flight_bytes") // PAYLOAD]
+    found = by_key(replace(trace, transport=trace.transport.with_columns(units)))
+    for key in ("cwnd_gain", "probe_rtt_packets", "probe_rtt_duration_ms"):
+        one = found[key, "window"]
+        assert isinstance(one, Missing) and "another unit" in one.why
+    holds(found["probe_rtt_packets", "packets"], 4)
+
+
 def test_bursts_of_offload_on_a_fast_short_path_are_no_window_gain() -> None:
     """The same packets at 200 Mbps and 5 ms, with three bursts of 16 added: 2.5 BDP, as of another gain."""
     trace = run(Bbr(interval_s=100.0))
