@@ -166,7 +166,12 @@ def judge(
         judged = _with_rare_acks(judged, acks)
         if family == references.LATER_BBR or (family == "bbr" and not _is_first_bbr(best)):
             judged = [_of_later_bbr_with_rare_acks(finding, acks) for finding in judged]
-    judged = [_with_packets(finding, measured.get((finding.key, "packets"))) for finding in judged]
+    judged = [
+        _with_packets(
+            finding, measured.get((finding.key, "packets")), measured.get(("probe_up_gain", "packets"))
+        )
+        for finding in judged
+    ]
     if family == "cubic" and (unknown := _unknown_beta(best.get("beta"), standard["beta"])):
         judged = [
             findings.inconclusive(finding, f"the expected value depends on β, and {unknown}")
@@ -458,15 +463,18 @@ def _is_below(finding: Finding) -> bool:
     return reference is not None and reference.value is not None and finding.measured.value < reference.value
 
 
-def _with_packets(finding: Finding, packets: Measured | None) -> Finding:
-    """A finding of a logged rate that is too low, where the packets leave as they should: the log is wrong.
+def _with_packets(finding: Finding, packets: Measured | None, up_gain: Measured | None) -> Finding:
+    """A finding of a logged rate that is off, where the packets leave as they should: the log is wrong.
 
-    A log that is too high proves more than packets, which the window may hold back.
+    ``up_gain``: by packets. Without probes in the packets a log that is too high proves more than they do,
+    because the window may hold them back.
     """
     reference = finding.reference
     if finding.key != "cruise_factor" or finding.looks is None or packets is None or reference is None:
         return finding
-    if finding.measured.high >= packets.low or not _is_right(packets, reference):
+    is_low = finding.measured.high < packets.low
+    is_high = finding.measured.low > packets.high and up_gain is not None
+    if not (is_low or is_high) or not _is_right(packets, reference):
         return finding
     why = (
         f"{findings.value_text(packets)} by its packets: the log's rate may have another unit, or lack bytes"

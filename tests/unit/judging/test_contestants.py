@@ -66,6 +66,20 @@ def test_a_logged_rate_that_is_too_low_is_the_logs_affair_if_packets_leave_as_th
     assert [cruise(0.9, 0.9), cruise(1.188, 1.0)] == ["off", "off"]
 
 
+def test_a_logged_rate_that_is_too_high_is_the_logs_affair_if_packets_leave_as_they_should_and_probe() -> (
+    None
+):
+    """Bits for bytes: 7.92 was off, beside 0.99 by packets that show the pacer's probes."""
+    first = one("bbr_generation", 0, "BBRv1-like")
+    sent = one("cruise_factor", 0.99, source="packets", half=0.004)
+    probes = one("probe_up_gain", 1.25, source="packets", half=0.01)
+    log = one("cruise_factor", 7.92, half=0.004)
+    assert statuses("bbr", first, log, sent, probes)["cruise_factor"] == "inconclusive"
+    assert statuses("bbr", first, log, sent)["cruise_factor"] == "off"
+    slow = one("cruise_factor", 1.2, source="packets", half=0.004)
+    assert statuses("bbr", first, log, slow, probes)["cruise_factor"] == "off"
+
+
 @pytest.mark.parametrize("gain", [2.77, 2.885])
 def test_both_gains_of_startup_are_right(gain: float) -> None:
     first = one("bbr_generation", 0, "BBRv1-like")
