@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import BITS_PER_BYTE, FloatArray, int64
+from cambrian.metrics.parameters import bursts
 from cambrian.metrics.parameters.bbr_low_stages import LowStage, waits_s
 from cambrian.metrics.parameters.bbr_rates import WARM_UP_ROUNDS
 from cambrian.metrics.parameters.bbr_settled import (
@@ -33,7 +34,7 @@ LEVEL_SPREAD, LEVEL_SHARE = 0.03, 0.2
 #: offload (tcp_bbr.c, bbr_ack_aggregation_cwnd, bbr_quantization_budget; BBR.offload_budget in the drafts)
 ADDED_ACKS, ADDED_BURSTS = 2, 3
 #: such a burst: what leaves in a millisecond, but at least two packets and at most 64 KiB (bbr_tso_segs_goal;
-#: BBR.send_quantum)
+#: BBR.send_quantum); the flow's own trains, if they are larger: a larger quantum is no larger gain
 BURST_S, LEAST_BURST_PACKETS, MOST_BURST_BYTES = 1e-3, 2, 65_536
 #: the flow's own smallest RTT and largest bandwidth are this near to ours
 SHARE_RESOLUTION = 0.025
@@ -64,7 +65,8 @@ def estimate_from_window(
         return Missing(KEY, STILL)
     every = max(trace.packets.height / trace.acks, 1.0) if trace.acks else 2.0
     burst_bytes = min(trace.rate_mbps * 1e6 / BITS_PER_BYTE * BURST_S, MOST_BURST_BYTES)
-    burst = max(LEAST_BURST_PACKETS, burst_bytes / frame_bytes(trace))
+    trains = [one.value for one in bursts.estimate(trace) if isinstance(one, Estimate)]
+    burst = max(LEAST_BURST_PACKETS, burst_bytes / frame_bytes(trace), *trains)
     added = ADDED_BURSTS * burst + ADDED_ACKS * every
     gains = (levels - added / 2) / bdp
     half = added / 2 / bdp + SHARE_RESOLUTION * float(np.median(gains))

@@ -299,6 +299,20 @@ def test_bursts_of_offload_on_a_fast_short_path_are_no_window_gain() -> None:
     holds(by_key(fast)["cwnd_gain", "window"], 2.0, 1.5)
 
 
+def test_three_quanta_of_ten_packets_are_no_window_gain() -> None:
+    """A quantum that is larger than the drafts': 2.39 ± 0.12 BDP, of a gain of 2."""
+    trace = run(Bbr())
+    first = pl.col("arrival_ns").gather(pl.int_range(pl.len()) // 10 * 10)
+    rows = trace.transport.with_columns(
+        cwnd_bytes=pl.when(pl.col("state") == "probe_bw")
+        .then(pl.col("cwnd_bytes") + 3 * 10 * PAYLOAD)
+        .otherwise("cwnd_bytes")
+    )
+    bunched = replace(trace, packets=trace.packets.with_columns(arrival_ns=first), transport=rows)
+    holds(by_key(bunched)["cwnd_gain", "window"], 2.0, 2.8)
+    holds(by_key(replace(trace, transport=rows))["cwnd_gain", "window"], 2.36, 2.0)
+
+
 def test_the_window_of_bbr_v3_is_not_taken_for_its_gain() -> None:
     trace = run(Bbr(interval_s=5, probe_rtt_packets=41))
     for alone, why in ((True, "BBRv2"), (False, "share of the path changes")):
