@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cambrian.metrics.parameters import bbr_probe_bw, bbr_probe_rtt, bbr_startup, bbr_window
-from cambrian.metrics.parameters.bbr_bdp import bdp_packets, window_has_other_unit
+from cambrian.metrics.parameters.bbr_bdp import bdp_packets, link_packets, window_has_other_unit
 from cambrian.metrics.parameters.bbr_low_stages import low_stages
 from cambrian.metrics.parameters.bbr_phases import Phases, by_named_phases, phases, stays_in_startup
 from cambrian.metrics.parameters.bbr_probe_bw import GENERATION, LATER, generation
@@ -25,6 +25,8 @@ RATE_KEYS = (*bbr_probe_bw.KEYS, bbr_startup.GAIN)
 #: the rate must be known in this share of the time in ProbeBW: a log that misses the changes of some phases
 #: shows the others too often
 LEAST_KNOWN = 0.75
+#: a path of fewer packets in a round trip hides ProbeBW's phases
+FEWEST_PACKETS = 4
 #: each round trip has eight points of some arrays: these take 0.5 GB
 MOST_ROUNDS = 500_000
 
@@ -47,7 +49,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
 
 def _rates(trace: FlowTrace, frame: int) -> Seen:
     """The flow's rates and its probes by each source that shows them."""
-    if trace.rate_mbps is None or _hides_rates(trace):
+    if trace.rate_mbps is None or _hides_rates(trace, frame):
         return {}
     sent = counted(trace, trace.rate_mbps, frame)
     both = [paced(trace, trace.rate_mbps, frame, sent), sent if trace.alone else None]
@@ -55,12 +57,16 @@ def _rates(trace: FlowTrace, frame: int) -> Seen:
     return {rates.source: (rates, phases(rates, trace)) for rates in known}
 
 
-def _hides_rates(trace: FlowTrace) -> str:
+def _hides_rates(trace: FlowTrace, frame: int) -> str:
     """Why neither source shows the flow's rates; empty if they may."""
     if trace.rate_mbps is None or not trace.steady:
         return trace.changing
     rounds = (trace.end_ns - trace.start_ns) / trace.rtt_ns
-    return f"{rounds:,.0f} round trips are too many to look at each" if rounds > MOST_ROUNDS else ""
+    if rounds > MOST_ROUNDS:
+        return f"{rounds:,.0f} round trips are too many to look at each"
+    if frame and link_packets(trace, frame) < FEWEST_PACKETS:
+        return "the path holds hardly any packets, whose own time makes each phase longer than its round trip"
+    return ""
 
 
 def _known(rates: Rates, trace: FlowTrace) -> float:
@@ -70,7 +76,7 @@ def _known(rates: Rates, trace: FlowTrace) -> float:
 
 
 def _of_rates(trace: FlowTrace, frame: int, seen: Seen) -> Iterator[Estimate | Missing]:
-    if hidden := _hides_rates(trace):
+    if hidden := _hides_rates(trace, frame):
         yield from _missing(RATE_KEYS, hidden, "window")
         yield from _missing(RATE_KEYS, hidden, "packets")
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cambrian.metrics.columns import departed, int64
+from cambrian.metrics.columns import BITS_PER_BYTE, departed, int64
 from cambrian.metrics.parameters.bbr_settled import in_silence, says_probe_bw
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import segment_bytes
@@ -38,3 +38,8 @@ def window_has_other_unit(trace: FlowTrace, bdp: float) -> bool:
     """Is the window in the log so small that its unit cannot be bytes? ``bdp``: the flow's, in packets."""
     usual = trace.transport["cwnd_bytes"].median()
     return usual is not None and segment_bytes(trace) * bdp > OTHER_UNIT * float(usual)  # type: ignore[arg-type]
+
+
+def link_packets(trace: FlowTrace, frame_bytes: int) -> float:
+    """Full frames that the link carries in a round trip without queueing; the link's rate must be known."""
+    return (trace.rate_mbps or 0.0) * 1e3 * trace.rtt_ms / (BITS_PER_BYTE * max(frame_bytes, 1))

@@ -24,6 +24,8 @@ PACKETS_RESOLUTION: dict[Source, float] = {"window": 0.5, "packets": 1.5}
 SHARE_RESOLUTION: dict[Source, float] = {"window": 0.03, "packets": 0.05}
 #: a window of no more than this is meant in packets, not in BDP
 FEW_PACKETS = 8
+#: of fewer in a round trip, four are too many to show when ProbeRTT ends
+FEWEST_PACKETS = 2 * FEW_PACKETS
 #: a lower RTT starts the wait for the next ProbeRTT anew; waits that exceed the least by more had one
 SAME_WAIT = 0.02
 #: ProbeRTT lasts 200 ms and a round trip at least: on longer paths than this, the round trip decides
@@ -35,7 +37,13 @@ def estimates_from_stages(
 ) -> Iterator[Estimate | Missing]:
     """ProbeRTT's parameters from at least one stage. ``bdp``: the flow's, in packets."""
     yield _interval(stages, source)
-    yield _duration(stages, trace, source)
+    if source == "packets" and bdp < FEWEST_PACKETS:
+        why = (
+            "the path holds few packets, which come once a round trip in ProbeRTT, so they show its end late"
+        )
+        yield Missing("probe_rtt_duration_ms", why, source)
+    else:
+        yield _duration(stages, trace, source)
     packets = np.array([stage.packets for stage in stages])
     share = SHARE_RESOLUTION[source]
     half = max(PACKETS_RESOLUTION[source], share * float(np.median(packets)))

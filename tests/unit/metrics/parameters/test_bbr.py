@@ -14,6 +14,7 @@ from cambrian.metrics.parameters.bbr_bdp import bdp_packets
 from cambrian.metrics.parameters.bbr_low_stages import LowStage, plausible
 from cambrian.metrics.parameters.bbr_phases import Phases
 from cambrian.metrics.parameters.bbr_probe_bw import kind_of
+from cambrian.metrics.parameters.bbr_probe_rtt import estimates_from_stages
 from cambrian.metrics.parameters.bbr_settled import in_silence, says_probe_bw
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, Source, pooled
@@ -255,6 +256,23 @@ def test_probe_rtt_by_the_window_alone_without_states() -> None:
 def test_on_a_long_path_the_round_trip_ends_probe_rtt(changed: dict[str, Any]) -> None:
     found = by_key(replace(run(Bbr()), **changed))
     assert isinstance(found["probe_rtt_duration_ms", "window"], Missing)
+
+
+@pytest.mark.parametrize(("bdp", "shown"), [(8.0, False), (82.0, True)])
+def test_by_the_packets_of_a_path_of_few_packets_probe_rtt_has_no_length(bdp: float, shown: bool) -> None:
+    """At 1 Mbps and 100 ms it was 296 ± 54 ms, of 200 ms and a round trip."""
+    trace = run(Bbr())
+    stages = [LowStage(5_000_000_000, 5_050_000_000, 5_250_000_000, 4.0, 50_000_000)]
+    for source in SOURCES:
+        found = {one.parameter: one for one in estimates_from_stages(stages, trace, bdp, source)}
+        duration = found["probe_rtt_duration_ms"]
+        assert isinstance(duration, Estimate) == (shown or source == "window")
+
+
+def test_a_path_of_hardly_any_packets_shows_no_rates() -> None:
+    """At 1 Mbps and 5 ms a probe lasts longer than the level of the rate, and was cruising at 1.237."""
+    one = by_key(replace(run(Bbr()), rtt_ms=1.5))["cruise_factor", "window"]
+    assert isinstance(one, Missing) and "hardly any packets" in one.why
 
 
 def test_one_probe_rtt_tells_no_interval() -> None:
