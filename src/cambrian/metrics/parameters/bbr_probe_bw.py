@@ -16,7 +16,7 @@ from cambrian.metrics.columns import BITS_PER_BYTE, NS_PER_S, FloatArray, depart
 from cambrian.metrics.parameters.bbr_bdp import bdp_packets
 from cambrian.metrics.parameters.bbr_phases import Phases, cruises, stays_in_startup
 from cambrian.metrics.parameters.bbr_rates import Rates
-from cambrian.metrics.parameters.bbr_settled import NEVER, STILL, never_says_probe_bw
+from cambrian.metrics.parameters.bbr_settled import NEVER, STILL, names_phases, never_says_probe_bw
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
@@ -30,6 +30,8 @@ GAIN_RESOLUTION: dict[Source, float] = {"window": 0.003, "packets": 0.01}
 CRUISE_RESOLUTION: dict[Source, float] = {"window": 0.004, "packets": 0.004}
 FROM_DRAIN = "no lower rate follows the probes; they may start in a drain phase"
 REFILLS = "its rate rises twice when it probes; the probes may start in a drain phase"
+#: draft-ietf-ccwg-bbr: bw_shortterm, which losses lower and which ends before a probe
+BOUNDED = "losses may lower the rate between the probes of a later generation, which they are compared with"
 #: fewer probes than this may be something else
 FEWEST_PROBES = 3
 #: gains that differ from the usual one by more are of something else
@@ -65,7 +67,13 @@ def estimates_from_rates(
         for key in (*GAINS, "cycle_rounds", GENERATION):
             yield Missing(key, why, source)
     else:
-        yield from _gains(found, source)
+        if (not trace.alone or trace.random_loss) and (
+            names_phases(trace) or kind_of(found, trace, frame_bytes) == LATER
+        ):
+            for key in GAINS:
+                yield Missing(key, BOUNDED, source)
+        else:
+            yield from _gains(found, source)
         yield from _cycle(found, trace, source, frame_bytes)
     if not trace.alone or trace.slow_receiver:
         why = "the bottleneck's rate is shared" if not trace.alone else "a slow receiver limits the rate"

@@ -275,6 +275,17 @@ def test_a_path_of_hardly_any_packets_shows_no_rates() -> None:
     assert isinstance(one, Missing) and "hardly any packets" in one.why
 
 
+@pytest.mark.parametrize("shared", [{"alone": False}, {"random_loss": True}])
+def test_losses_move_the_rates_that_a_later_bbrs_probes_are_compared_with(shared: dict[str, bool]) -> None:
+    later = replace(run(Bbr(cycle_rounds=50.0, down=0.9)), **shared)
+    for trace in (later, with_phases(later)):
+        found = by_key(trace)
+        for key in ("probe_up_gain", "probe_down_gain"):
+            one = found[key, "window"]
+            assert isinstance(one, Missing) and "later generation" in one.why
+    holds(by_key(replace(run(Bbr()), **shared))["probe_up_gain", "window"], 1.25)
+
+
 def test_one_probe_rtt_tells_no_interval() -> None:
     found = by_key(run(Bbr(seconds=15)))
     assert isinstance(found["probe_rtt_interval_s", "window"], Missing)
