@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cambrian.metrics.columns import BITS_PER_BYTE, departed, int64
+from cambrian.metrics.columns import BITS_PER_BYTE, FloatArray, departed, int64
 from cambrian.metrics.parameters.bbr_settled import in_silence, says_probe_bw
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import segment_bytes
@@ -13,6 +13,8 @@ from cambrian.metrics.parameters.window import segment_bytes
 OF_ROUNDS = 0.75
 #: a window lets out no more than itself in a round trip: one that is so much smaller has another unit
 OTHER_UNIT = 20
+#: a flow that usually carries less than this part of what the link could leaves a part of it unused
+FULL_SHARE = 0.97
 
 
 def bdp_packets(trace: FlowTrace, frame_bytes: int) -> float:
@@ -21,17 +23,22 @@ def bdp_packets(trace: FlowTrace, frame_bytes: int) -> float:
     ``frame_bytes``: size of a full frame of the flow, one packet. Silences do not count, and only round
     trips in ProbeBW, if the log tells: a flow that stays in ProbeRTT carries a part of its path's product.
     """
+    carried = carried_packets(trace, frame_bytes)
+    return float(np.quantile(carried, OF_ROUNDS)) if len(carried) else 0.0
+
+
+def carried_packets(trace: FlowTrace, frame_bytes: int) -> FloatArray:
+    """Packets that left the bottleneck in each round trip that counts for :func:`bdp_packets`."""
     left = departed(trace.packets)
     if not left.height:
-        return 0.0
+        return np.empty(0)
     edges = np.arange(trace.start_ns, trace.end_ns, trace.rtt_ns)
     carried, _ = np.histogram(int64(left, "departure_ns"), edges, weights=int64(left, "size_bytes"))
     probing = says_probe_bw(trace, edges[:-1])
     sends = ~in_silence(trace, edges[:-1])
     if probing is not None and (probing & sends).any():
         sends &= probing
-    carried = carried[sends]
-    return float(np.quantile(carried, OF_ROUNDS)) / frame_bytes if len(carried) else 0.0
+    return np.asarray(carried[sends] / frame_bytes, np.float64)
 
 
 def window_has_other_unit(trace: FlowTrace, bdp: float) -> bool:
@@ -43,3 +50,13 @@ def window_has_other_unit(trace: FlowTrace, bdp: float) -> bool:
 def link_packets(trace: FlowTrace, frame_bytes: int) -> float:
     """Full frames that the link carries in a round trip without queueing; the link's rate must be known."""
     return (trace.rate_mbps or 0.0) * 1e3 * trace.rtt_ms / (BITS_PER_BYTE * max(frame_bytes, 1))
+
+
+def unfilled_packets(trace: FlowTrace, frame_bytes: int) -> float | None:
+    """Packets that the flow usually carries in a round trip; None if it fills the link, or is not alone."""
+    carried = carried_packets(trace, frame_bytes)
+    if not trace.alone or not len(carried):
+        return None
+    # a round trip holds a whole number of packets
+    usual = float(np.median(carried)) + 1
+    return usual if usual < FULL_SHARE * link_packets(trace, frame_bytes) else None

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import BITS_PER_BYTE, NS_PER_S, FloatArray, departed
-from cambrian.metrics.parameters.bbr_bdp import bdp_packets
+from cambrian.metrics.parameters.bbr_bdp import bdp_packets, link_packets, unfilled_packets
 from cambrian.metrics.parameters.bbr_phases import Phases, cruises, stays_in_startup
 from cambrian.metrics.parameters.bbr_rates import Rates
 from cambrian.metrics.parameters.bbr_settled import NEVER, STILL, names_phases, never_says_probe_bw
@@ -30,6 +30,8 @@ GAIN_RESOLUTION: dict[Source, float] = {"window": 0.003, "packets": 0.01}
 CRUISE_RESOLUTION: dict[Source, float] = {"window": 0.004, "packets": 0.004}
 FROM_DRAIN = "no lower rate follows the probes; they may start in a drain phase"
 REFILLS = "its rate rises twice when it probes; the probes may start in a drain phase"
+#: a pacing rate that is so much above what the flow carries is not what limits it
+MORE_THAN_CARRIED = 1.03
 #: draft-ietf-ccwg-bbr: bw_shortterm, which losses lower and which ends before a probe
 BOUNDED = "losses may lower the rate between the probes of a later generation, which they are compared with"
 #: fewer probes than this may be something else
@@ -60,45 +62,67 @@ def estimates_from_rates(
         for key in KEYS:
             yield Missing(key, NEVER, source)
         return
-    if len(found.start_ns if found.refills else found.up_gain) < FEWEST_PROBES:
+    yield from _probing(found, trace, source, frame_bytes)
+    yield _cruising(rates, found, trace, frame_bytes)
+
+
+def _probing(
+    found: Phases, trace: FlowTrace, source: Source, frame_bytes: int
+) -> Iterator[Estimate | Missing]:
+    probes = found.start_ns if found.refills else found.up_gain
+    if len(probes) < FEWEST_PROBES:
         why = f"{len(found.up_gain)} probes with a steady rate before and during the probe"
         if source == "packets":
             why += ", with a queue short enough that pacing sets the rate"
         for key in (*GAINS, "cycle_rounds", GENERATION):
             yield Missing(key, why, source)
+        return
+    why = REFILLS if found.refills else ""
+    if not trace.alone or trace.random_loss:
+        is_later = names_phases(trace) or kind_of(found, trace, frame_bytes) == LATER
+        why = BOUNDED if is_later else why
+    if why:
+        for key in GAINS:
+            yield Missing(key, why, source)
     else:
-        if (not trace.alone or trace.random_loss) and (
-            names_phases(trace) or kind_of(found, trace, frame_bytes) == LATER
-        ):
-            for key in GAINS:
-                yield Missing(key, BOUNDED, source)
-        else:
-            yield from _gains(found, source)
-        yield from _cycle(found, trace, source, frame_bytes)
-    if not trace.alone or trace.slow_receiver:
-        why = "the bottleneck's rate is shared" if not trace.alone else "a slow receiver limits the rate"
-        yield Missing("cruise_factor", why, source)
-    elif source == "packets" and trace.random_loss:
-        yield Missing("cruise_factor", "the path loses packets before they are counted", source)
-    elif (may_be_later := kind_of(found, trace, frame_bytes) != FIRST) and trace.random_loss:
-        # draft-ietf-ccwg-bbr: each round trip with a loss lowers the bound bw_shortterm to the latest rate
-        why = "random losses may lower the rate at which it cruises: no probes show the first generation"
-        yield Missing("cruise_factor", why, source)
-    elif len(levels := cruises(rates, trace, found, may_be_later=may_be_later)):
-        yield Estimate("cruise_factor", _all(levels), CRUISE_RESOLUTION[source], source)
-    else:
+        yield from _gains(found, source)
+    yield from _cycle(found, trace, source, frame_bytes)
+
+
+def _cruising(rates: Rates, found: Phases, trace: FlowTrace, frame_bytes: int) -> Estimate | Missing:
+    source = rates.source
+    if why := _hides_cruising(found, trace, source, frame_bytes):
+        return Missing("cruise_factor", why, source)
+    may_be_later = kind_of(found, trace, frame_bytes) != FIRST
+    levels = cruises(rates, trace, found, may_be_later=may_be_later)
+    if not len(levels):
         still = stays_in_startup(rates, trace, found)
         unsteady = FROM_DRAIN if found.may_start_in_drain else "no steady rate that only pacing sets"
-        why = STILL if still else REFILLS if found.refills else unsteady
-        yield Missing("cruise_factor", why, source)
+        return Missing("cruise_factor", STILL if still else REFILLS if found.refills else unsteady, source)
+    carried = unfilled_packets(trace, frame_bytes)
+    paced = float(np.median(levels)) * link_packets(trace, frame_bytes)
+    if carried is not None and paced > MORE_THAN_CARRIED * carried:
+        why = "it leaves a part of the link unused, and sends less than its pacing rate lets it"
+        return Missing("cruise_factor", why, source)
+    return Estimate("cruise_factor", _all(levels), CRUISE_RESOLUTION[source], source)
+
+
+def _hides_cruising(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) -> str:
+    """Why this path shows no cruising rate; empty if it may."""
+    if not trace.alone:
+        return "the bottleneck's rate is shared"
+    if trace.slow_receiver:
+        return "a slow receiver limits the rate"
+    if source == "packets" and trace.random_loss:
+        return "the path loses packets before they are counted"
+    if trace.random_loss and kind_of(found, trace, frame_bytes) != FIRST:
+        # draft-ietf-ccwg-bbr: each round trip with a loss lowers the bound bw_shortterm to the latest rate
+        return "random losses may lower the rate at which it cruises: no probes show the first generation"
+    return ""
 
 
 def _gains(found: Phases, source: Source) -> Iterator[Estimate | Missing]:
     drained = found.down_gain[np.isfinite(found.down_gain)]
-    if found.refills:
-        for key in GAINS:
-            yield Missing(key, REFILLS, source)
-        return
     if len(drained) < FEWEST_PROBES:
         yield Missing("probe_down_gain", "no lower rate follows the probes", source)
     else:

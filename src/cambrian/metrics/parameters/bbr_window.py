@@ -12,6 +12,7 @@ import polars as pl
 
 from cambrian.metrics.columns import BITS_PER_BYTE, FloatArray, int64
 from cambrian.metrics.parameters import bursts
+from cambrian.metrics.parameters.bbr_bdp import unfilled_packets
 from cambrian.metrics.parameters.bbr_low_stages import LowStage, waits_s
 from cambrian.metrics.parameters.bbr_rates import WARM_UP_ROUNDS
 from cambrian.metrics.parameters.bbr_settled import (
@@ -58,6 +59,9 @@ def estimate_from_window(
         return Missing(KEY, why)
     if never_says_probe_bw(trace):
         return Missing(KEY, NEVER)
+    if unfilled_packets(trace, frame_bytes(trace)) is not None:
+        why = "it leaves a part of the link unused, and its largest bandwidth is unknown"
+        return Missing(KEY, why)
     levels = _levels(trace, stages) if bdp else np.empty(0)
     if not len(levels):
         return Missing(KEY, "the window returns to no common value")

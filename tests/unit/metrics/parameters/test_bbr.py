@@ -342,6 +342,19 @@ def test_three_quanta_of_ten_packets_are_no_window_gain() -> None:
     holds(by_key(replace(trace, transport=rows))["cwnd_gain", "window"], 2.36, 2.0)
 
 
+def test_an_application_that_leaves_a_part_of_the_link_unused_is_no_gain() -> None:
+    """17 Mbps of 20: the window was 2.41 BDP, and cruising 1.18 in a probe that does not end."""
+    trace = replace(run(Bbr()), rate_mbps=24)
+    found = by_key(trace)
+    window = found["cwnd_gain", "window"]
+    assert isinstance(window, Missing) and "unused" in window.why
+    holds(found["cruise_factor", "window"], 0.99 * 20 / 24, 0.99)
+    for more in (1.1, 1.45):
+        faster = trace.transport.with_columns(pacing_bps=(pl.col("pacing_bps") * more).cast(pl.Int64))
+        cruise = by_key(replace(trace, transport=faster))["cruise_factor", "window"]
+        assert isinstance(cruise, Missing) and "unused" in cruise.why
+
+
 def test_the_window_of_bbr_v3_is_not_taken_for_its_gain() -> None:
     trace = run(Bbr(interval_s=5, probe_rtt_packets=41))
     for alone, why in ((True, "BBRv2"), (False, "share of the path changes")):
