@@ -99,7 +99,8 @@ def test_a_cycle_of_both_generations_is_of_none(
     trace = replace(run(Bbr()), **path)
     queued = trace.packets.with_columns(pl.col("departure_ns") + queue_ms * 1_000_000)
     starts_ns = (np.arange(1, 20) * cycle_rounds * trace.rtt_ns).astype(np.int64)
-    found = Phases(starts_ns, *(np.ones(len(starts_ns)) for _ in range(3)))
+    ones = np.ones(len(starts_ns))
+    found = Phases(starts_ns, ones, ones, ones)
     assert kind_of(found, replace(trace, packets=queued), FRAME) == kind
 
 
@@ -276,7 +277,7 @@ def test_a_path_of_hardly_any_packets_shows_no_rates() -> None:
 
 
 @pytest.mark.parametrize("shared", [{"alone": False}, {"random_loss": True}])
-def test_losses_move_the_rates_that_a_later_bbrs_probes_are_compared_with(shared: dict[str, bool]) -> None:
+def test_losses_move_the_rates_that_a_later_bbrs_probes_are_compared_with(shared: dict[str, Any]) -> None:
     later = replace(run(Bbr(cycle_rounds=50.0, down=0.9)), **shared)
     for trace in (later, with_phases(later)):
         found = by_key(trace)
