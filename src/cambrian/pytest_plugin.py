@@ -153,13 +153,14 @@ def cambrian_trial(pytestconfig: pytest.Config) -> Iterator[RunTrial]:
     Stacks in the folder ``stacks/`` of the project are built and run: they are the project's own.
     """
     from cambrian.run import prepare
-    from cambrian.stacks import catalogue, checks
+    from cambrian.run.study import look_in
+    from cambrian.stacks import checks
     from cambrian.store import check
     from cambrian.store.results import Results
     from cambrian.study.model import Contestant, Flow, Network, Trial
     from cambrian.trial import carry_out, plan
 
-    catalogue.look_in(pytestconfig.rootpath / "stacks")
+    look_in([pytestconfig.rootpath / "stacks"])
     # processes of pytest-xdist must not share a folder
     worker = os.environ.get(_WORKER, "")
     results = Results((pytestconfig.rootpath / pytestconfig.getoption(_OPTION) / worker).absolute())

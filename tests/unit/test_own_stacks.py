@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from cambrian import pytest_plugin
+from cambrian.cli import hunting
+from cambrian.gate import carry_out
+from cambrian.releases import ready
 from cambrian.run import study, trust
 from cambrian.run.study import RunOptions
 from cambrian.stacks import catalogue, offers
@@ -84,6 +91,35 @@ def test_a_colon_in_the_folder_of_stacks_is_an_error(here: Path) -> None:
     (here / "theirs").rename(here / "the:irs")
     with pytest.raises(StudyError, match="rename the folder"):
         study.expanded(RunOptions("the:irs/mine.toml"))
+
+
+def _of_a_gate() -> None:
+    Path("gate.toml").write_text('contestant = "here/cubic"')
+    carry_out.read(Path("gate.toml"))
+
+
+def _of_a_test() -> None:
+    fixture: Any = inspect.unwrap(pytest_plugin.cambrian_trial)
+    next(fixture(SimpleNamespace(rootpath=Path.cwd(), getoption=lambda _: "kept")))
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        _of_a_gate,
+        _of_a_test,
+        lambda: ready.stack_of("here"),
+        lambda: hunting.hunt("here/cubic", budget="1s", jobs=1, trust=True),
+    ],
+    ids=["gate", "pytest", "releases", "hunt"],
+)
+def test_no_command_takes_another_stack_if_the_path_of_its_own_has_a_colon(
+    here: Path, monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]
+) -> None:
+    put_stack(here / "a:b/stacks", "here")
+    monkeypatch.chdir(here / "a:b")
+    with pytest.raises(StudyError, match="rename the folder"):
+        look()
 
 
 @pytest.mark.parametrize(

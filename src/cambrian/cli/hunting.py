@@ -50,7 +50,8 @@ def hunt(
     from cambrian.hunt.search import Hunt
     from cambrian.hunt.trials import Runner
     from cambrian.run import trust as trusting
-    from cambrian.stacks import catalogue, checks
+    from cambrian.run.study import look_in
+    from cambrian.stacks import checks
     from cambrian.study import hints
     from cambrian.trial import wall
 
@@ -66,7 +67,7 @@ def hunt(
             fail(f"no property {name}; {hints.for_name(name, known, 'the properties are')}")
     seconds = _budget_s(budget)
     own = Path.cwd() / "stacks"
-    catalogue.look_in(own)
+    look_in([own])
     if not trust:
         checks.check_named(contestant, "hunt")
         trusting.check(trusting.with_receiver(contestant.partition("/")[0]), own, wall.find())

@@ -21,7 +21,7 @@ from cambrian.gate.snapshot import INVALID, Snapshot
 from cambrian.run import study as studies
 from cambrian.run import trust
 from cambrian.run.study import RunOptions, Summary
-from cambrian.stacks import catalogue, checks
+from cambrian.stacks import checks
 from cambrian.study import cost
 from cambrian.study.errors import StudyError
 from cambrian.study.model import Frozen, Group
@@ -107,7 +107,7 @@ def read(path: Path) -> Gate:
             # its results would take the place of the other's
             problem = f"a second study called {Path(name).stem}"
             raise file.error(("studies", number), problem, "name each study once; give a file another name")
-    catalogue.look_in(path.absolute().parent / "stacks")
+    studies.look_in([path.absolute().parent / "stacks"])
     stack = found.contestant.partition("/")[0]
     if stack == REFERENCE_STACK:
         remedy = "give a contestant of another stack"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cambrian.command import CommandFailed
 from cambrian.run import trust
+from cambrian.run.study import look_in
 from cambrian.stacks import build, catalogue, registry, releases
 from cambrian.stacks.catalogue import Stack
 from cambrian.study import hints
@@ -22,7 +23,7 @@ def stack_of(name: str) -> Stack:
     Raises:
         ManifestError, StudyError: there is none, or it has no releases.
     """
-    catalogue.look_in(Path.cwd() / "stacks")
+    look_in([Path.cwd() / "stacks"])
     known = catalogue.load()
     if name in known.broken or name not in known or releases.SEPARATOR in name:
         having = [one for one, stack in known.items() if stack.manifest.releases is not None]
