@@ -63,9 +63,10 @@ class Bench:
             if longer:
                 parts = [_longer(part) for part in parts]
             folder = self._folder / ("longer" if longer else "plain")
-            if errors := carry_out.run_parts(gate, parts, folder, self._options, self._console):
-                sys.exit(f"{contestant}: {errors[0]}")
-            found = snapshot.take(carry_out.folders(parts, folder), contestant)
+            with carry_out.alone(parts, folder):
+                if errors := carry_out.run_parts(gate, parts, folder, self._options, self._console):
+                    sys.exit(f"{contestant}: {errors[0]}")
+                found = snapshot.take(carry_out.folders(parts, folder), contestant)
             self._known[contestant, longer] = found
         return self._known[contestant, longer]
 

@@ -7,7 +7,8 @@ everything is compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -22,6 +23,7 @@ from cambrian.run import study as studies
 from cambrian.run import trust
 from cambrian.run.study import RunOptions, Summary
 from cambrian.stacks import checks
+from cambrian.store.results import Results
 from cambrian.study import cost
 from cambrian.study.errors import StudyError
 from cambrian.study.model import Frozen, Group
@@ -125,7 +127,7 @@ def run(gate: Gate, folder: Path, options: RunOptions, console: Console, *, upda
     Raises:
         StudyError: the baseline or a study has an error.
         cambrian.run.trust.Untrusted: the stack needs trust.
-        Errors of :func:`cambrian.run.study.run_groups`.
+        Errors of :func:`alone` and :func:`cambrian.run.study.run_groups`.
     """
     parts = planned(gate, options)
     if not options.trust:
@@ -136,6 +138,21 @@ def run(gate: Gate, folder: Path, options: RunOptions, console: Console, *, upda
         problem = "there is no baseline"
         remedy = f"make it with the version to compare with: cambrian gate {gate.path} --update"
         raise StudyError(file=str(gate.baseline), problem=problem, remedy=remedy)
+    with alone(parts, folder):
+        return _judged(gate, parts, before, folder, options, console, update=update)
+
+
+def _judged(
+    gate: Gate,
+    parts: Sequence[Planned],
+    before: Snapshot | None,
+    folder: Path,
+    options: RunOptions,
+    console: Console,
+    *,
+    update: bool,
+) -> Result:
+    """Run the trials, and compare them with ``before``, None without a baseline; inside :func:`alone`."""
     if before is not None and not update:
         errors = run_parts(gate, [_first(part, gate) for part in parts], folder, options, console)
         places = folders(parts, folder)
@@ -252,10 +269,26 @@ def folders(parts: Sequence[Planned], folder: Path) -> dict[str, Path]:
     return {part.part.name: folder / part.part.name for part in parts if part.groups}
 
 
+@contextmanager
+def alone(parts: Sequence[Planned], folder: Path) -> Iterator[None]:
+    """No other run has the parts' folders in this block: what ran is what is measured.
+
+    Raises:
+        InUse: another run uses one of them.
+        OSError: a folder cannot be written to.
+    """
+    with ExitStack() as held:
+        for place in folders(parts, folder).values():
+            held.enter_context(Results(place.absolute()).alone())
+        yield
+
+
 def run_parts(
     gate: Gate, parts: Sequence[Planned], folder: Path, options: RunOptions, console: Console
 ) -> tuple[str, ...]:
     """Run the parts' trials that ``folder`` lacks; returns a line for each that could not run.
+
+    Only inside :func:`alone`.
 
     Raises:
         Errors of :func:`cambrian.run.study.run_groups`.
@@ -266,7 +299,9 @@ def run_parts(
     for part in parts:
         if part.groups:
             place = folder / part.part.name
-            summary = studies.run_groups(part.study, part.groups, place.absolute(), options, console)
+            summary = studies.run_groups(
+                part.study, part.groups, place.absolute(), options, console, held=True
+            )
             whole.add(part.part.name, summary)
     return tuple(whole.errors)
 

@@ -15,6 +15,7 @@ from cambrian.gate.snapshot import INVALID, Snapshot
 from cambrian.run import study as studies
 from cambrian.run.study import RunOptions
 from cambrian.stacks import catalogue, releases
+from cambrian.store.results import Results
 from cambrian.study import cost
 from cambrian.study.errors import StudyError
 from cambrian.study.model import Group
@@ -73,10 +74,13 @@ class Bench:
         study, groups = studies.expanded(options)
         groups = self._selected(groups)
         console.print(str(cost.estimate(groups, jobs=options.at_a_time)), markup=False)
-        summary = studies.run_groups(study, groups, self.folder.absolute(), options, console)
-        for text in summary.errors:
-            console.print(f"could not run: {text}", markup=False, soft_wrap=True)
-        return {release: self._taken(release, groups) for release in wanted}
+        folder = self.folder.absolute()
+        # another run must not exchange what is measured
+        with Results(folder).alone():
+            summary = studies.run_groups(study, groups, folder, options, console, held=True)
+            for text in summary.errors:
+                console.print(f"could not run: {text}", markup=False, soft_wrap=True)
+            return {release: self._taken(release, groups) for release in wanted}
 
     def _taken(self, release: str, groups: Sequence[Group]) -> Snapshot:
         """What a release measures; each trial of it that did not run is in ``packets``, as invalid."""

@@ -7,6 +7,7 @@ import re
 import shlex
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -302,9 +303,17 @@ def _record(
 
 
 def run_groups(
-    study: Study, groups: Sequence[Group], out: Path, options: RunOptions, console: Console
+    study: Study,
+    groups: Sequence[Group],
+    out: Path,
+    options: RunOptions,
+    console: Console,
+    *,
+    held: bool = False,
 ) -> Summary:
     """Run every trial of ``groups`` that ``out`` lacks, with progress; ``options`` only decides how to run.
+
+    ``held``: the caller is inside :meth:`Results.alone` of ``out``, so that it can read the results there.
 
     Raises:
         InUse: another run uses ``out``.
@@ -312,7 +321,7 @@ def run_groups(
         Errors of :func:`cambrian.run.prepare.ensure`.
     """
     results = Results(out)
-    with results.alone():
+    with nullcontext() if held else results.alone():
         results.sweep()
         made = prepare.ensure(needed_stacks(groups), options.clock)
         # trials need the memory

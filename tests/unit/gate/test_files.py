@@ -22,9 +22,10 @@ from cambrian.cli import app, gating, shared
 from cambrian.gate import baseline, carry_out, differences, output, snapshot
 from cambrian.gate.carry_out import Gate, GateFile, Result
 from cambrian.gate.snapshot import Parameter, Place, Probe, Snapshot
+from cambrian.run import prepare, study
 from cambrian.run.study import RunOptions
 from cambrian.stacks import catalogue
-from cambrian.store.results import TrialResult
+from cambrian.store.results import InUse, Results, TrialResult
 from cambrian.study.errors import StudyError
 
 BEFORE = Snapshot(
@@ -283,6 +284,27 @@ def test_a_study_that_the_gate_no_longer_has_is_not_unchanged(
     monkeypatch.setattr(snapshot, "take", lambda *_: now)
     found = carry_out.run(gate, tmp_path / "out", RunOptions("gate"), Console(quiet=True), update=False)
     assert found.outcome == "not judged" and found.all_seeds
+
+
+def test_no_other_run_exchanges_what_a_gate_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = carry_out.read(written(tmp_path, 'contestant = "quinn/cubic"'))
+    refused = []
+
+    def measured(parts: dict[str, Path], _: str) -> Snapshot:
+        for folder in parts.values():
+            with pytest.raises(InUse), Results(folder).alone():
+                pass
+            refused.append(folder.name)
+        return BEFORE
+
+    # as without a trial to run
+    monkeypatch.setattr(prepare, "ensure", lambda *_: None)
+    monkeypatch.setattr(study, "_run_groups", lambda *_: study.Summary())
+    monkeypatch.setattr(snapshot, "take", measured)
+    carry_out.run(gate, tmp_path / "out", RunOptions("gate", trust=True), Console(quiet=True), update=True)
+    assert refused == ["alone", "duel"]
+    with Results(tmp_path / "out" / "alone").alone():
+        assert baseline.read(gate.baseline) == BEFORE
 
 
 def test_the_gates_own_studies_run_the_contestant_and_its_reference(tmp_path: Path) -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from cambrian.command import CommandFailed
+from cambrian.gate import snapshot
+from cambrian.gate.snapshot import Snapshot
 from cambrian.releases import ready, trials
+from cambrian.run import prepare, study
 from cambrian.run.study import RunOptions
 from cambrian.stacks import build, catalogue
+from cambrian.store.results import InUse, Results
 from cambrian.study.errors import StudyError
 
 
@@ -45,3 +50,23 @@ def test_a_registry_that_does_not_answer_is_no_fault_of_the_release(
         "does not build with this endpoint: error[E0432]: gone" if recorded
         else "could not be built now: error: failed to get `quinn-proto`"
     )  # fmt: skip
+
+
+def test_no_other_run_exchanges_the_releases_that_are_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench = trials.Bench("quinn", "cubic", RunOptions(trials.STUDY), tmp_path / "out")
+    refused = []
+
+    def measured(folders: dict[str, Path], contestant: str) -> Snapshot:
+        with pytest.raises(InUse), Results(folders[""]).alone():
+            pass
+        refused.append(contestant)
+        return Snapshot(contestant=contestant, made_with={}, packets={})
+
+    monkeypatch.setattr(prepare, "ensure", lambda *_: None)
+    monkeypatch.setattr(study, "_run_groups", lambda *_: study.Summary())
+    monkeypatch.setattr(snapshot, "take", measured)
+    monkeypatch.setattr(bench.__class__, "contestant", lambda *_: "quinn/cubic")
+    bench.measure(["0.11.12"], Console(quiet=True))
+    assert refused == ["quinn/cubic"]
