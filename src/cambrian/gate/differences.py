@@ -32,7 +32,7 @@ import numpy as np
 import scipy
 
 from cambrian.gate.quantities import MARGINS
-from cambrian.gate.snapshot import INVALID, Parameter, Place, Probe, Snapshot, group_of
+from cambrian.gate.snapshot import INVALID, OF_HOST, Parameter, Place, Probe, Snapshot, group_of
 from cambrian.judging import references
 from cambrian.judging.findings import AGREEING_SHARE
 from cambrian.measure import quantities
@@ -230,7 +230,7 @@ def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Com
     return replace(
         found,
         verdicts=_changed(before.verdicts, after.verdicts),
-        software=_changed(before.made_with, after.made_with),
+        software=_other_software(before, after),
         figures=tuple(sorted(figures, key=lambda one: one.rank)),
         missing=tuple(sorted(set(_names(before)) - set(_names(after)))),
         gaps=tuple(_gaps(before, after)),
@@ -331,6 +331,19 @@ def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[tuple
         for name in names
         if before.get(name) != after.get(name)
     )
+
+
+def _other_software(before: Snapshot, after: Snapshot) -> tuple[tuple[str, str, str], ...]:
+    """The software that changed; what only one side names of the host's is no change, but unknown."""
+    known = [
+        {
+            name: text
+            for name, text in one.made_with.items()
+            if name not in OF_HOST.values() or name in other.made_with
+        }
+        for one, other in ((before, after), (after, before))
+    ]
+    return _changed(*known)
 
 
 def _both(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, Place, Place]]:

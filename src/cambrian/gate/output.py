@@ -17,13 +17,20 @@ from rich.table import Table
 
 from cambrian.gate.carry_out import STUDIES, Outcome, Result
 from cambrian.gate.differences import ONLY_IN_ONE, Compared, Difference, SettledBy
-from cambrian.gate.snapshot import INVALID, asked_in
+from cambrian.gate.snapshot import INVALID, OF_HOST, asked_in
 from cambrian.markdown import plain, table_lines
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.stats.jackknife import FEWEST_SEEDS
 
 #: characters that XML 1.0 cannot have, such as the colours of a program's log
 _NO_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+#: software that moves packets of a stack that did not change → what to call it
+_NO_STACKS: Mapping[str, str] = {
+    "testbed": "the testbed",
+    "kernel": "the testbed",
+    **dict.fromkeys(OF_HOST.values(), "the testbed"),
+    OF_HOST["browser"]: "the browser",
+}
 #: most figures that a table shows
 _MOST = 25
 #: most settings that one line names on each side
@@ -142,8 +149,10 @@ def notes(compared: Compared) -> Iterator[str]:
         yield f"verdict{f', {name}' if name else ''}: {before} → {after}"
     for name, before, after in compared.software:
         yield f"software, {name}: {before} → {after}"
-    if any(name in ("testbed", "kernel") for name, _, _ in compared.software):
-        yield "the testbed differs too, so packets may differ for that reason alone"
+    others = {_NO_STACKS[name] for name, _, _ in compared.software if name in _NO_STACKS}
+    if others:
+        verb = "differs" if len(others) == 1 else "differ"
+        yield f"{' and '.join(sorted(others))} {verb} too, so packets may differ for that reason alone"
 
 
 def _other_settings(compared: Compared) -> Iterator[str]:

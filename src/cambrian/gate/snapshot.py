@@ -27,6 +27,14 @@ from cambrian.study.naming import slug
 
 #: characters of a packet hash, and significant digits of a figure, in a snapshot
 _HASH_DIGITS, _DIGITS = 16, 6
+#: more software that decides a trial's bytes: its key in the manifest's environment → its name in a snapshot.
+#: No stack has such a name: those have neither blanks nor capitals.
+OF_HOST: Mapping[str, str] = {
+    "native": "programs of the testbed",
+    "python": "Python",
+    "pyroute2": "Python's pyroute2",
+    "browser": "web browser",
+}
 #: start of the text of a trial that is invalid, in place of its packet hash
 INVALID = "invalid: "
 #: start of a key in the text of conditions or settings
@@ -85,13 +93,14 @@ class Place(Frozen):
 class Snapshot(Frozen):
     """What one set of results says.
 
-    ``contestant`` is None for all contestants of a store. ``made_with``: name → version of Cambrian, kernel
-    and stacks, or all versions if trials differ. ``conditions``: group of trials → network, duration and
-    flows, in words. ``settings``: the same of what else the study asks for; a snapshot of an earlier version
-    has none. ``packets``: trial's name → packet hash, or why it is invalid. ``verdicts``: part (or
-    contestant) → verdict. ``places``: name → figures. ``groups``: name of a place → the groups of trials that
-    its figures are of; a snapshot of an earlier version has none. ``stopped``: the groups that their stopping
-    rule ended, with all trials that it asked for; a baseline has none.
+    ``contestant`` is None for all contestants of a store. ``made_with``: name → version of Cambrian, kernel,
+    stacks and :data:`OF_HOST`, or all versions if trials differ; an earlier version has none of the last.
+    ``conditions``: group of trials → network, duration and flows, in words. ``settings``: the same of what
+    else the study asks for; a snapshot of an earlier version has none. ``packets``: trial's name → packet
+    hash, or why it is invalid. ``verdicts``: part (or contestant) → verdict. ``places``: name → figures.
+    ``groups``: name of a place → the groups of trials that its figures are of; a snapshot of an earlier
+    version has none. ``stopped``: the groups that their stopping rule ended, with all trials that it asked
+    for; a baseline has none.
     """
 
     contestant: str | None = None
@@ -272,6 +281,7 @@ def asked_in(words: str) -> dict[str, Any]:
 def software(results: Iterator[TrialResult]) -> dict[str, str]:
     """Name → version and hash of what made these trials: Cambrian, its testbed, the kernel, the stacks.
 
+    And of what else decides their packets (:data:`OF_HOST`), such as the browser of page loads.
     What differs among the trials has all its values: ``0.11 HASH/HASH``, ``0.11/0.12 HASH/HASH``.
     """
     found: dict[str, list[dict[str, None]]] = {}
@@ -280,6 +290,11 @@ def software(results: Iterator[TrialResult]) -> dict[str, str]:
         parts = {
             "cambrian": [manifest["cambrian"]],
             "testbed": [manifest["environment"]["testbed"][:_HASH_DIGITS]],
+            **{
+                name: _of_host(manifest["environment"][key])
+                for key, name in OF_HOST.items()
+                if key in manifest["environment"]
+            },
             **{
                 name: [one["version"], one["sha256"][:_HASH_DIGITS]]
                 for name, one in {"kernel": manifest["kernel"], **manifest["stacks"]}.items()
@@ -290,6 +305,12 @@ def software(results: Iterator[TrialResult]) -> dict[str, str]:
             for seen, value in zip(found.setdefault(name, [{} for _ in values]), values, strict=True):
                 seen[str(value)] = None
     return {name: " ".join("/".join(sorted(seen)) for seen in parts) for name, parts in found.items()}
+
+
+def _of_host(text: str) -> list[str]:
+    """The version and the shortened hash of one of :data:`OF_HOST`, or one of the two if it has no other."""
+    version, _, last = text.rpartition(" ")
+    return [version, last[:_HASH_DIGITS]] if version else [last[:_HASH_DIGITS]]
 
 
 def mixed(stores: Sequence[Results]) -> dict[str, dict[str, list[Path]]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import polars as pl
 import pytest
 
 import cambrian
-from cambrian.gate import differences, snapshot
+from cambrian.gate import differences, output, snapshot
 from cambrian.gate.carry_out import outcome_of
 from cambrian.gate.snapshot import Place, Snapshot
 from cambrian.report.collect import collect
@@ -167,6 +168,32 @@ def test_the_software_is_what_made_the_trials(folder: Path, monkeypatch: pytest.
     (result, *_) = (one for _, one in snapshot.trials({"": folder}) if one is not None)
     found = snapshot.take({"": folder}, "tcp/cubic").made_with
     assert found["cambrian"] == result.manifest["cambrian"] != "99"
+
+
+def test_another_browser_is_named_and_an_older_baseline_has_none() -> None:
+    folder = report_results.KNOBS.with_name("pages")
+    (result, *_) = (one for _, one in snapshot.trials({"": folder}) if one is not None)
+
+    def made(browser: str | None) -> Snapshot:
+        environment = result.manifest["environment"] | ({"browser": browser} if browser else {})
+        other = SimpleNamespace(manifest=result.manifest | {"environment": environment})
+        places = {"net": Place(values={"plt_ms": {"1": 900.0}})}
+        software = snapshot.software(iter([cast("TrialResult", other)]))
+        return Snapshot(made_with=software, packets={"net seed 1": str(browser)}, places=places)
+
+    old, new = made(f"Chromium 130 {'a' * 64}"), made(f"Chromium 140 {'b' * 64}")
+    compared = differences.snapshots(old, new)
+    change = ("web browser", f"Chromium 130 {'a' * 16}", f"Chromium 140 {'b' * 16}")
+    assert compared.software == (change,)
+    (*_, last) = output.notes(compared)
+    assert last == "the browser differs too, so packets may differ for that reason alone"
+    python = new.made_with | {"Python": "9", "kernel": "9 abc"}
+    (*_, last) = output.notes(differences.snapshots(old, new.model_copy(update={"made_with": python})))
+    assert last == "the browser and the testbed differ too, so packets may differ for that reason alone"
+    # an earlier version's baseline has none of it
+    few = {name: old.made_with[name] for name in ("cambrian", "testbed", "kernel")}
+    earlier = old.model_copy(update={"made_with": few | {"quic-go": "0.1"}})
+    assert [name for name, _, _ in differences.snapshots(earlier, new).software] == ["quic-go"]
 
 
 def test_a_place_names_the_groups_of_its_trials(folder: Path) -> None:
