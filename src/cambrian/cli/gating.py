@@ -125,7 +125,7 @@ def _report(result: Result, markdown: Path | None) -> None:
         text = output.failed(result)
         if compared:
             text = output.markdown(_title(result), compared, errors=result.errors)
-        with markdown.open("a", encoding="utf-8") as summary:
+        with markdown.open("a", encoding="utf-8", errors="replace") as summary:
             summary.write(text)
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in output.github_lines(result):

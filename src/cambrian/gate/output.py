@@ -22,8 +22,8 @@ from cambrian.markdown import plain, table_lines
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.stats.jackknife import FEWEST_SEEDS
 
-#: characters that XML 1.0 cannot have, such as the colours of a program's log
-_NO_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+#: characters that XML 1.0 cannot have, such as the colours of a program's log, or a path that is not UTF-8
+_NO_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 #: software that moves packets of a stack that did not change → what to call it
 _NO_STACKS: Mapping[str, str] = {
     "testbed": "the testbed",
@@ -321,6 +321,8 @@ def write_json(path: Path, results: Sequence[Result]) -> None:
     path.write_text(
         json.dumps([record(result) for result in results], indent=1, ensure_ascii=False) + "\n",
         encoding="utf-8",
+        # a byte of a path that is not UTF-8 becomes JSON's own escape
+        errors="backslashreplace",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -246,6 +247,22 @@ def test_a_gate_file_with_an_error_leaves_no_report_of_an_earlier_run(tmp_path: 
     told = CliRunner().invoke(app, ["gate", str(tmp_path / "none.toml"), "--junit", str(junit)])
     assert isinstance(told.exception, StudyError)
     assert not list(ElementTree.parse(junit).iter("testsuite"))
+
+
+def test_reports_are_whole_if_the_name_of_the_gate_is_not_utf_8(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = os.fsdecode(b"gate\xff")
+    wrong = StudyError(file=f"{name}.toml", problem="no baseline", remedy="make it")
+    _answers(monkeypatch, {name: wrong})
+    reports = [tmp_path / report for report in ("j.xml", "j.json", "summary.md")]
+    options = [f"--{kind}={path}" for kind, path in zip(("junit", "json", "markdown"), reports, strict=True)]
+    CliRunner().invoke(app, ["gate", *_gates(tmp_path, name), *options])
+    (case,) = ElementTree.parse(reports[0]).iter("testcase")
+    assert case.get("name") == "gate.toml"
+    (told,) = json.loads(reports[1].read_text(encoding="utf-8"))
+    assert told["gate"].endswith(f"{name}.toml")
+    assert "gate?.toml: no baseline" in reports[2].read_text(encoding="utf-8")
 
 
 def test_each_gate_has_the_stacks_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
