@@ -174,7 +174,8 @@ def _read(folder: Path, store: Path) -> dict[str, pl.DataFrame] | None:
     if next(sums.damage(folder, store), None):
         return None
     try:
-        return {path.stem: pl.read_parquet(path, glob=False) for path in paths}
+        # bytes: polars takes no path that is not UTF-8
+        return {path.stem: pl.read_parquet(path.read_bytes()) for path in paths}
     except FileNotFoundError:
         return None
 
@@ -188,6 +189,8 @@ def _keep(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
         pass
     except OSError as error:
         if error.errno not in _NOT_KEPT:
+            # an error of write() does not say which file it is about
+            error.filename = error.filename or str(folder)
             raise
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from cambrian import source
 from cambrian.report import evidence
 from cambrian.report.evidence import Evidence
-from cambrian.store import sums
+from cambrian.store import sums, writing
 from cambrian.store.reading import Damaged
 from tests.unit import report_results
 
@@ -172,6 +173,27 @@ def test_frames_that_another_reader_removes_are_seen_all_the_same(
 def test_a_report_of_nothing_says_so(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="holds no finished trial yet"):
         Evidence(tmp_path).collected("suite/part")
+
+
+def test_frames_are_read_in_a_folder_whose_name_is_not_utf_8(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / os.fsdecode(b"res\xff")
+    shutil.copytree(root, place)
+    made = Evidence(place).frame(PART)
+    assert made is not None
+    monkeypatch.setattr(evidence, "_frames", lambda *_: pytest.fail("measured again"))
+    assert made.equals(Evidence(place).frame(PART))
+
+
+def test_a_full_disk_is_named_with_the_folder(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(writing, "write_parquet", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*/frames/") as error:
+        Evidence(root).frame(PART)
+    assert error.value.errno == errno.ENOSPC
 
 
 def test_frames_can_be_removed(root: Path) -> None:
