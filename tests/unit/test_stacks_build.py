@@ -175,6 +175,19 @@ def test_a_program_that_changes_during_a_run_is_found(
         assert not build.is_as_built(built)
 
 
+@pytest.mark.parametrize("rest", ["", "{", "[]", '{"stack": "mine"}'])
+def test_a_build_whose_facts_a_power_cut_cut_off_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rest: str
+) -> None:
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path / "cache"))
+    stack = _stack(tmp_path)
+    built = build.ensure(stack)
+    (built.folder / "build.json").write_text(rest)
+    assert build.changes(built) == ""
+    assert build.ensure(stack) == built
+    assert "sha256" in (built.folder / "build.json").read_text()
+
+
 def test_what_no_program_reads_is_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path / "cache"))
     built = build.ensure(_stack(tmp_path))

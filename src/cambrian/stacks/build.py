@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from filelock import FileLock
 
@@ -168,11 +168,22 @@ def _home(stack: Stack, tool: toolchain.Toolchain | None) -> Path:
 def _any_home(stack: Stack) -> Path | None:
     """A build of this source by any compiler: running it needs no compiler."""
     found = sorted((paths.cache() / "stacks").glob(f"{_name_of(stack)}-*/build.json"))
-    return found[0].parent if found else None
+    return next((one.parent for one in found if _facts(one.parent)), None)
 
 
-def _built(stack: Stack, home: Path) -> Built:
-    return Built(stack, home, home / program(stack), json.loads((home / "build.json").read_text())["sha256"])
+def _facts(home: Path) -> dict[str, Any]:
+    """What ``build.json`` says; empty without a build, or if a power cut cut the file off."""
+    try:
+        found = json.loads((home / "build.json").read_bytes())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and "sha256" in found else {}
+
+
+def _built(stack: Stack, home: Path) -> Built | None:
+    """The build in ``home``; None if there is none."""
+    facts = _facts(home)
+    return Built(stack, home, home / program(stack), facts["sha256"]) if facts else None
 
 
 def status(stack: Stack) -> Status:
@@ -198,7 +209,7 @@ def status(stack: Stack) -> Status:
         if other is not None:
             return Status("built", str(other), None)
         return Status("unbuildable", missing.what, missing.remedy)
-    if (home / "build.json").exists():
+    if _facts(home):
         return Status("built", str(home), None)
     if (failure := _failure(home)).exists():
         return Status("fails", failure.read_text(), f"{remedy} tries again")
@@ -222,7 +233,7 @@ def changes(built: Built) -> str:
     """The inputs of a stack of kind "none" that are no longer those of its build, by name; "" if unknown."""
     try:
         # the cache may have been emptied meanwhile
-        before = json.loads((built.folder / "build.json").read_text()).get("inputs", {})
+        before = _facts(built.folder).get("inputs", {})
     except OSError:
         return ""
     try:
@@ -256,14 +267,14 @@ def ensure(stack: Stack) -> Built:
     source = pinned.ensure(stack)
     for _ in range(_MOST_BUILDS if source.manifest.build.kind == "make" else 1):
         home = _home_here(source)
-        if (home / "build.json").exists():
-            return _built(stack, home)
+        if found := _built(stack, home):
+            return found
         home.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{home}.lock"):
-            if not (home / "build.json").exists():
+            if not _facts(home):
                 changed = _build(source, home)
-            if (home / "build.json").exists():
-                return _built(stack, home)
+            if found := _built(stack, home):
+                return found
     names = _shown(changed) or source.folder
     if source.manifest.build.kind == "make":
         when, remedy = f"at each of {_MOST_BUILDS} calls of make", "remedy: let make write below $(OUT)"

@@ -23,6 +23,7 @@ from cambrian.command import CommandFailed, clean_environment
 from cambrian.stacks import releases, toolchain
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
+from cambrian.store import writing
 
 _LIMIT_S = 120
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -69,14 +70,15 @@ def _listed(kind: str, name: str) -> list[Release]:
     try:
         found = _ASK[kind](name)
     except CommandFailed as failed:
-        if not kept.exists():
-            raise
+        try:
+            known = [Release(**one) for one in json.loads(kept.read_bytes())]
+        except (FileNotFoundError, TypeError, ValueError):
+            # never kept, or cut off by a power cut
+            raise failed from None
         print(f"cambrian: releases of {name} as last listed: {failed}", file=sys.stderr)
-        return [Release(**one) for one in json.loads(kept.read_text())]
+        return known
     kept.parent.mkdir(parents=True, exist_ok=True)
-    fresh = kept.with_name(f".{kept.name}.{os.getpid()}")
-    fresh.write_text(json.dumps([asdict(one) for one in found]))
-    fresh.rename(kept)
+    writing.write_json(kept, [asdict(one) for one in found])
     return found
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cambrian import paths
 from cambrian.command import CommandFailed
 from cambrian.stacks import catalogue, offers, registry
 from cambrian.stacks.manifest import ManifestError
@@ -78,6 +79,13 @@ def test_the_last_answer_is_used_when_no_registry_answers(
     assert "as last listed" in capsys.readouterr().err
     with pytest.raises(CommandFailed, match="no network"):
         registry.listed(catalogue.load()["quinn"])
+    # a power cut may leave a part of the list
+    (kept,) = (paths.cache() / "releases").glob("go-*.json")
+    for rest in ("", "[{}]", "{"):
+        kept.write_text(rest)
+        registry._listed.cache_clear()
+        with pytest.raises(CommandFailed, match="no network"):
+            registry.listed(stack)
 
 
 def test_a_stack_without_releases_says_so() -> None:
