@@ -216,6 +216,9 @@ def test_a_trial_that_cannot_be_run_ends_its_group_until_the_next_run(tmp_path: 
     (progress,) = scheduler.groups
     assert progress.run == 2
     assert progress.decision.reason == "seed 3 could not run: PlanError: no"
+    # a comparison must miss the other seeds
+    record = progress.record()
+    assert record is not None and not record["stopped"]
     (again,) = bench.run(1, random.Random(1)).groups
     assert (again.run, again.decision.narrow) == (6, True)
 

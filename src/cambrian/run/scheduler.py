@@ -37,6 +37,8 @@ class GroupProgress:
     run: int = 0
     values: list[float] = field(default_factory=list)
     decision: Decision = field(default_factory=lambda: Decision(False, "no trial yet", None))
+    #: a trial could not run, so the rule decided nothing
+    broken: bool = False
 
     def wanted(self) -> tuple[str, ...]:
         """The identities of the trials that this group needs next; empty when it has stopped."""
@@ -78,6 +80,7 @@ class GroupProgress:
                 seed = self.group.trials[self.run * self.group.orders].seed
                 why = f"seed {seed} could not run: {failure}"
                 self.decision = Decision(True, why, self.decision.interval)
+                self.broken = True
             elif not all(results.has(name) and name not in damaged for name in names):
                 return
             else:
@@ -100,7 +103,7 @@ class GroupProgress:
             "median": interval.estimate if interval else None,
             "low": low if math.isfinite(low) else None,
             "high": high if math.isfinite(high) else None,
-            "stopped": self.decision.stop,
+            "stopped": self.decision.stop and not self.broken,
             "narrow": self.decision.narrow,
             "reason": self.decision.reason,
         }

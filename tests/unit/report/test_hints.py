@@ -115,10 +115,13 @@ def test_a_study_of_so_many_seeds_has_no_such_table() -> None:
     assert stopping.table(collect(Results(report_results.KNOBS))) is None
 
 
-@pytest.mark.parametrize(("stopped", "low", "end"), [(False, None, "still running"), (True, None, "why")])
-def test_groups_without_an_interval(tmp_path: Path, stopped: bool, low: None, end: str) -> None:
+@pytest.mark.parametrize(
+    ("stopped", "why", "end"),
+    [(False, "why", "still running"), (True, "why", "why"), (False, *["seed 3 could not run: no"] * 2)],
+)
+def test_groups_without_an_interval(tmp_path: Path, stopped: bool, why: str, end: str) -> None:
     def change(data: dict[str, Any]) -> None:
-        stop = {**REACHED, "low": low, "high": None, "stopped": stopped, "reason": "why"}
+        stop = {**REACHED, "low": None, "high": None, "stopped": stopped, "reason": why}
         data["groups"][0]["stopping"] = stop
 
     collected = collect(Results(report_results.copy(tmp_path, change)))

@@ -54,7 +54,7 @@ def _end(row: rows.Row) -> str:
     if row["narrow"]:
         return "narrow enough"
     if not row["stopped"]:
-        return "still running"
+        return str(row["reason"]) if "could not run" in row["reason"] else "still running"
     if row["more_seeds"] is None:
         return str(row["reason"])
     return f"too wide; needs {row['more_seeds']:,} more seeds if the spread stays as it is"
