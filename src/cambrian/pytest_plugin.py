@@ -72,9 +72,13 @@ class FinishedTrial:
     def value(self, quantity: str, flow: int = 0) -> Any:
         """A quantity of one flow (see ``cambrian quantities``); None if the trial has none.
 
+        Fails if the trial is invalid.
+
         Raises:
             ValueError: there is no such quantity.
         """
+        __tracebackhide__ = True
+        self.assert_valid()
         return self._figures.value(quantity, flow)
 
     def assert_valid(self) -> None:

@@ -11,11 +11,13 @@ import pytest
 
 from cambrian import pytest_plugin
 from cambrian.doctor import store
+from cambrian.pytest_plugin import FinishedTrial
 from cambrian.run import pool
 from cambrian.stacks import catalogue
-from cambrian.store.results import NO_STUDY
+from cambrian.store.results import NO_STUDY, Results
 from cambrian.trial import carry_out
 from cambrian.trial.boot import Disturbed
+from tests.unit import report_results
 
 
 def test_its_folder_is_whole_without_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,3 +59,12 @@ def test_processes_of_xdist_have_a_processor_each(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)
         found.append(pytest_plugin._core())
     assert found == [4, 4, 6, 4]
+
+
+def test_an_invalid_trial_has_no_value(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path)
+    name = Results(folder).study()["groups"][0]["trials"][0]
+    assert FinishedTrial(Results(folder).trial(name)).value("throughput_mbps") > 1
+    report_results.reject(folder, name, "flow 0 ended early")
+    with pytest.raises(pytest.fail.Exception, match="flow 0 ended early"):
+        FinishedTrial(Results(folder).trial(name)).value("throughput_mbps")
