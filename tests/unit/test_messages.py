@@ -33,6 +33,16 @@ def test_a_file_of_the_cache_that_is_another_users(monkeypatch: pytest.MonkeyPat
     assert denied(lock).endswith(f"/of/yours, or sudo chown -R {user + 4242} {cache}")
 
 
+def test_a_file_in_the_place_of_the_cache_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.touch()
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(cache))
+    with pytest.raises(NotADirectoryError) as error:
+        (cache / "kernel" / "x").mkdir()
+    said = f"this is in the cache, and {cache} is a file; remedy: export CAMBRIAN_CACHE=/a/folder/of/yours"
+    assert explained(error.value).endswith(said)
+
+
 def test_a_file_of_results_has_the_remedy_of_results(tmp_path: Path) -> None:
     assert denied(tmp_path / "results").endswith(
         "remedy: use another folder (--out), or make this one writable"

@@ -102,7 +102,11 @@ def explained(error: OSError) -> str:
         # our own errors are whole sentences
         return str(error)
     text = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
-    if error.errno in _NOT_WRITABLE and error.filename and (of_cache := _in_cache(error)):
+    if (
+        error.errno in (*_NOT_WRITABLE, errno.ENOTDIR, errno.EEXIST)
+        and error.filename
+        and (of_cache := _in_cache(error))
+    ):
         return f"{text}; {of_cache}"
     remedy = _REMEDIES.get(error.errno)
     return f"{text}; remedy: {remedy}" if remedy else text
@@ -120,6 +124,10 @@ def _in_cache(error: OSError) -> str:
     if not path.is_relative_to(cache):
         return ""
     there = next(place for place in (path, *path.parents) if os.path.lexists(place))
+    if error.errno not in _NOT_WRITABLE:
+        return (
+            f"this is in the cache, and {there} is a file; remedy: export CAMBRIAN_CACHE=/a/folder/of/yours"
+        )
     owner = there.lstat().st_uid
     remedy = "export CAMBRIAN_CACHE=/a/folder/of/yours"
     if owner == os.geteuid():
