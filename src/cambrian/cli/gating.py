@@ -70,6 +70,10 @@ def gate(
         catalogue.look_only_in(named)
         return carry_out.read(path)
 
+    for report in filter(None, (junit, json_file, markdown)):
+        # told now, and not after the last trial
+        report.parent.mkdir(parents=True, exist_ok=True)
+        report.open("a").close()
     results: list[carry_out.Result] = []
     failure: Exception | None = None
     try:
@@ -92,6 +96,11 @@ def gate(
                 # the results of the other gates count all the same
                 failure = error
                 result = carry_out.Result(one, "not judged", None, all_seeds=False, errors=(in_words(error),))
+            except BaseException:
+                # without this gate its reports would show green gates alone
+                stopped = carry_out.Result(one, "not judged", None, all_seeds=False, errors=("interrupted",))
+                results.append(stopped)
+                raise
             results.append(result)
             if failure is None or len(files) > 1:
                 _tell(result, update=update)

@@ -105,10 +105,20 @@ def read(path: Path) -> Gate:
             problem = f"there is no {name} beside the gate"
             remedy = f"give a file beside it, or one of its own studies: {', '.join(STUDIES)}"
             raise file.error(("studies", number), problem, remedy)
+        if " " in Path(name).stem:
+            # in the names of figures the contestant follows the first blank
+            problem = "a study's file name cannot have a blank"
+            raise file.error(("studies", number), problem, "give the file another name")
         if Path(name).stem in [Path(other).stem for other in found.studies[:number]]:
             # its results would take the place of the other's
             problem = f"a second study called {Path(name).stem}"
             raise file.error(("studies", number), problem, "name each study once; give a file another name")
+    gate = Gate(path, found)
+    beside = [path, *(path.parent / name for name in found.studies if name not in STUDIES)]
+    if gate.baseline.resolve() in [one.resolve() for one in beside]:
+        # --update would replace it
+        problem = f"{gate.baseline} is the gate itself or one of its studies"
+        raise file.error(("baseline",), problem, "give the baseline a file of its own")
     studies.look_in([path.absolute().parent / "stacks"])
     stack = found.contestant.partition("/")[0]
     if stack == REFERENCE_STACK:
@@ -118,7 +128,7 @@ def read(path: Path) -> Gate:
         checks.check_named(found.contestant)
     except StudyError as error:
         raise file.error(("contestant",), error.problem, error.remedy) from error
-    return Gate(path, found)
+    return gate
 
 
 def run(gate: Gate, folder: Path, options: RunOptions, console: Console, *, update: bool) -> Result:

@@ -23,6 +23,7 @@ from cambrian.cli import app, gating, shared
 from cambrian.gate import baseline, carry_out, differences, output, snapshot
 from cambrian.gate.carry_out import Gate, GateFile, Result
 from cambrian.gate.snapshot import Parameter, Place, Probe, Snapshot
+from cambrian.interrupts import Interrupted
 from cambrian.run import prepare, study
 from cambrian.run.study import RunOptions
 from cambrian.stacks import catalogue
@@ -143,9 +144,14 @@ def test_the_first_seeds_are_enough_for_another_study(
         ('contestant = "quinn/cubic"\nstudies = ["no.toml"]', "no.toml"),
         ('contestant = "quinn/cubic"\nstudies = ["alone", "alone"]', "a second study called alone"),
         ('contestant = "quinn/cubic"\nbase = "x"', "baseline"),
+        ('contestant = "quinn/cubic"\nstudies = ["my page.toml"]', "cannot have a blank"),
+        ('contestant = "quinn/cubic"\nbaseline = "gate.toml"', "the gate itself"),
+        ('contestant = "quinn/cubic"\nstudies = ["page.toml"]\nbaseline = "page.toml"', "one of its studies"),
     ],
 )
 def test_a_wrong_gate_is_an_error_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    for name in ("my page.toml", "page.toml"):
+        written(tmp_path, "", name)
     with pytest.raises(StudyError) as error:
         carry_out.read(written(tmp_path, text))
     assert said in str(error.value)
@@ -176,12 +182,12 @@ def _gates(folder: Path, *names: str) -> list[str]:
     return [str(written(folder, 'contestant = "quinn/cubic"', f"{name}.toml")) for name in names]
 
 
-def _answers(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Result | Exception]) -> None:
+def _answers(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Result | BaseException]) -> None:
     """Let the gates of these files end so, without a trial."""
 
     def run(gate: Gate, *_: object, **__: object) -> Result:
         answer = answers[gate.path.stem]
-        if isinstance(answer, Exception):
+        if isinstance(answer, BaseException):
             raise answer
         return replace(answer, gate=gate)
 
@@ -247,6 +253,25 @@ def test_a_gate_file_with_an_error_leaves_no_report_of_an_earlier_run(tmp_path: 
     told = CliRunner().invoke(app, ["gate", str(tmp_path / "none.toml"), "--junit", str(junit)])
     assert isinstance(told.exception, StudyError)
     assert not list(ElementTree.parse(junit).iter("testsuite"))
+
+
+def test_a_gate_that_is_interrupted_is_in_the_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _answers(monkeypatch, {"a": replace(result(), outcome="unchanged"), "b": Interrupted(15)})
+    junit = tmp_path / "junit.xml"
+    with pytest.raises(Interrupted):
+        gating.gate([tmp_path / Path(name).name for name in _gates(tmp_path, "a", "b")], junit=junit)
+    assert [one.get("message") for one in ElementTree.parse(junit).iter("error")][-1] == "interrupted"
+
+
+@pytest.mark.parametrize("option", ["--junit", "--json", "--markdown"])
+def test_a_report_that_cannot_be_written_is_told_before_the_first_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    _answers(monkeypatch, {"a": AssertionError("it ran")})
+    told = CliRunner().invoke(app, ["gate", *_gates(tmp_path, "a"), option, str(tmp_path)])
+    assert isinstance(told.exception, IsADirectoryError)
 
 
 def test_reports_are_whole_if_the_name_of_the_gate_is_not_utf_8(
