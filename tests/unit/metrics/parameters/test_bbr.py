@@ -171,7 +171,7 @@ def test_a_later_bbr_that_drains_until_it_refills_has_no_gains(source: Source) -
         assert isinstance(one, Missing) and "may start in a drain phase" in one.why
 
 
-@pytest.mark.parametrize(("down_rounds", "shown"), [(48.0, False), (30.0, True)])
+@pytest.mark.parametrize(("down_rounds", "shown"), [(48.0, False), (20.0, True)])
 @pytest.mark.parametrize("up", [1.25, 1.4])
 def test_where_the_log_names_phases_cruising_is_not_draining(
     down_rounds: float, shown: bool, up: float

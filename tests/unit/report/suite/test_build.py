@@ -74,6 +74,7 @@ def test_a_map_of_shares_is_tested_against_an_equal_one_and_its_diagonal_is_not(
             "seed": seed,
             "flow": flow,
             "flows": 2,
+            "design": "pairwise",
             "contestant": (x, y)[flow],
             "against": (x, y)[1 - flow],
             "share_percent": share if flow == 0 else 100 - share,
