@@ -111,7 +111,7 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
 
     A figure is different if it lies outside the margin in two differing trials, or on two networks with two
     trials each of either side, if the trials of one differ from those of the other, and if that is not likely
-    by chance: see :func:`_is_sure`.
+    by chance: see :func:`_is_unlikely` and :func:`_is_steady`.
     """
     both = {
         name: (*trials, *reference[name]) for name, trials in mine.items() if trials and reference.get(name)
@@ -192,7 +192,6 @@ def _proven(
     found = []
     for figure in differing:
         alike = [one for one in compared if one.name == figure.name and one.draws != (0, 0)]
-        networks = _independent([one.network for one in alike], mine)
         several = [
             one.network
             for one in differing
@@ -200,24 +199,33 @@ def _proven(
             and min(len(mine[one.network]), len(reference[one.network])) >= FEWEST_TRIALS
         ]
         confirmed = _independent(several, mine)
-        if (figure.trials >= FEWEST_TRIALS or confirmed >= FEWEST_TRIALS) and _is_sure(
-            figure, alike, networks, confirmed
+        if (figure.trials >= FEWEST_TRIALS or confirmed >= FEWEST_TRIALS) and (
+            _is_unlikely(figure, alike, mine) or _is_steady(figure, alike, confirmed)
         ):
             found.append(figure)
     return found
 
 
-def _is_sure(figure: Compared, alike: Sequence[Compared], networks: int, confirmed: int) -> bool:
-    """Would equal senders hardly differ so?
+def _is_unlikely(figure: Compared, alike: Sequence[Compared], mine: Mapping[str, Sequence[Alone]]) -> bool:
+    """Would so many trials of equal senders hardly come in this order by chance?
 
-    ``alike``: the same figure on all networks, of which ``networks`` are independent and ``confirmed`` of
-    these differ. Either the order of so many trials is unlikely by chance. Or the trials of each side are
-    near to each other on every network, beside the gap, and it is no mood of the sender: several networks or
-    enough trials show it, or it is far outside the margin.
+    ``alike``: the same figure on all networks. With fewer than two draws of a side, one says nothing of chance.
     """
-    together = _at_least(max(confirmed, 1), networks, max(map(_apart, alike)))
-    if min(networks * _apart(figure), together) <= MOST_CHANCE:
-        return True
+    drawn = [one for one in alike if min(one.draws) >= FEWEST_TRIALS]
+    differing = [one.network for one in drawn if one.state == "different"]
+    if not differing:
+        return False
+    networks, confirmed = _independent([one.network for one in drawn], mine), _independent(differing, mine)
+    alone = networks * _apart(figure) if figure in drawn else 1.0
+    return min(alone, _at_least(confirmed, networks, max(map(_apart, drawn)))) <= MOST_CHANCE
+
+
+def _is_steady(figure: Compared, alike: Sequence[Compared], confirmed: int) -> bool:
+    """Are the trials of each side near to each other on every network, beside the gap, and is it no mood?
+
+    ``confirmed``: independent networks that differ. Several networks or enough trials show it, or it is far
+    outside the margin.
+    """
     if figure.gap <= STEADY_RANGES * max(one.spread for one in alike):
         return False
     # of two moods of equal chance, all of one side's trials have one and all of the other's the other

@@ -336,3 +336,6 @@ def test_who_is_unsteady_on_another_network_needs_more_trials() -> None:
     assert queue(queues([*wide, 130], [30] * 5), queues([*its, 15], [30] * 5)) == "different"
     assert queue(queues(*[wide[::3]] * 2), queues(*[its[::3]] * 2)) == "inconclusive"
     assert queue(queues(*[wide[::3]] * 3), queues(*[its[::3]] * 3)) == "different"
+    # one trial on another network says nothing of chance, and hides nothing
+    assert queue(queues(*[wide[::3]] * 3, [30]), queues(*[its[::3]] * 3, [31])) == "different"
+    assert queue(queues(wide, [30]), queues(its, [31])) == "different"
