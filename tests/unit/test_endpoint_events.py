@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -130,9 +131,21 @@ def test_an_event_of_other_types_is_named_and_left_out(tmp_path: Path, line: str
     said = EndpointEvents.read(path)
     assert [event["event"] for event in said.events] == ["ready"]
     assert said.odd == f"wrote an event with {wrong}"
-    # the same line in a log of a program that does not follow the contract
+    # the same line in a log of a program that does not follow the contract: it has no time
     path.write_text(f'{{"event": "ready"}}\n{line}\n')
-    assert EndpointEvents.read(path).odd == ""
+    assert EndpointEvents.read(path).odd == (said.odd if "time_ns" in line else "")
+
+
+def test_a_client_that_writes_each_time_as_a_fraction_is_named(tmp_path: Path) -> None:
+    """Python's ``time.time() * 1e9``. A client need not write ``ready``: nothing else shows the contract."""
+    path = tmp_path / "flow0.receiver.out"
+    lines = [{"event": event, "time_ns": 1.8e18} for event in ("connected", "done")]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    said = EndpointEvents.read(path)
+    assert (
+        said.events == ()
+        and said.odd == "wrote an event with time_ns = 1.8e+18, which must be a whole number"
+    )
 
 
 def test_lines_that_are_no_events_are_ignored(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -88,15 +88,16 @@ class EndpointEvents:
         """The contract's lines of a program's standard output; other lines are ignored.
 
         Only a program that follows the contract can break it: another's log may have an "error" of any type.
+        An event with a time of a wrong type follows it, too: a client may write no other.
         """
-        events, odd = [], ""
+        events, odd, follows = [], "", False
         for event in _lines(path):
+            follows = follows or _follows(event)
             if (wrong := _wrong_field(event)) is None:
                 events.append(event)
             else:
                 odd = odd or f"wrote an event with {wrong}"
-        found = cls(tuple(events), odd)
-        return found if found.follows else replace(found, odd="")
+        return cls(tuple(events), odd if follows else "")
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any], name: str) -> EndpointEvents:
@@ -149,10 +150,7 @@ class EndpointEvents:
     @property
     def follows(self) -> bool:
         """Does the program follow the contract? A log's line of the same name has no role or time."""
-        return any(
-            bool(event.get("role")) if event["event"] == "ready" else event.get("time_ns") is not None
-            for event in self.kind("ready", *_TIMED)
-        )
+        return any(map(_follows, self.events))
 
     @property
     def connected(self) -> bool | None:
@@ -222,6 +220,13 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
                 continue
             if isinstance(event, dict) and event.get("event") in NAMES:
                 yield event
+
+
+def _follows(event: Mapping[str, Any]) -> bool:
+    """Does only a program that follows the contract write such an event?"""
+    if event.get("event") == "ready":
+        return bool(event.get("role"))
+    return event.get("event") in _TIMED and event.get("time_ns") is not None
 
 
 def _wrong_field(event: Mapping[str, Any]) -> str | None:
