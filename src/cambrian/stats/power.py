@@ -17,8 +17,10 @@ from cambrian.stats.interval import Interval
 from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.stats.states import LEVEL, Margin, State
 
-#: above this number of trials a hint gives no number: such a difference is on the border
+#: above this number of trials a hint to settle gives no number: such a difference is on the border
 MOST_TRIALS = 1_000
+#: the same of a hint to narrow an interval: a study that stops by a rule has as many seeds at most
+MOST_TO_SHRINK = 10_000
 POWER = 0.8
 
 
@@ -27,7 +29,8 @@ class Hint:
     """``more`` additional trials of each arm, a ``sentence`` with this number, and the ``state`` after them.
 
     ``more`` is 0 if there are enough already, and None without a number: too few trials to know their spread,
-    no difference to find, or more than 1,000 trials. ``state`` is None if there is no number, or no state.
+    no difference to find, or more than 1,000 trials (10,000 to narrow an interval). ``state`` is None
+    if there is no number, or no state.
     """
 
     more: int | None
@@ -43,7 +46,7 @@ def to_shrink(interval: Interval, half_width: float, unit: str = "") -> Hint:
     if not math.isfinite(arm):
         return _unknown(goal)
     needed = _scaled(interval.n, arm / half_width)
-    return _hint(needed, interval.n, goal, "the spread stays as it is")
+    return _hint(needed, interval.n, goal, "the spread stays as it is", MOST_TO_SHRINK)
 
 
 def to_settle(
@@ -108,12 +111,12 @@ def _least(enough: Callable[[int], bool], have: int) -> int | None:
 def _scaled(n: int, ratio: float) -> int | None:
     """Number of trials that an interval needs if it is ``ratio`` times too wide with ``n`` trials."""
     needed = math.ceil(n * ratio**2 - 1e-9)
-    return max(needed, n) if needed <= MOST_TRIALS else None
+    return max(needed, n) if needed <= MOST_TO_SHRINK else None
 
 
-def _hint(needed: int | None, have: int, goal: str, condition: str) -> Hint:
+def _hint(needed: int | None, have: int, goal: str, condition: str, most: int = MOST_TRIALS) -> Hint:
     if needed is None:
-        return Hint(None, f"more than {MOST_TRIALS:,} trials would {goal}, if {condition}")
+        return Hint(None, f"more than {max(most, have):,} trials would {goal}, if {condition}")
     more = needed - have
     if more == 0:
         return Hint(0, f"the existing {have} trials {goal} already, if {condition}")

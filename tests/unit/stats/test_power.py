@@ -83,5 +83,8 @@ def test_intervals_shrink_with_the_root_of_the_trials() -> None:
     wide = Interval(10, 9, 12, 0.95, 10, "")
     assert power.to_shrink(wide, 1).more == 30  # the longer arm, 2, halved
     assert power.to_shrink(wide, 2).more == 0
+    # a study may have as many seeds
+    assert power.to_shrink(Interval(10, 9, 11, 0.95, 2_000, ""), 0.5).more == 6_000
+    assert "more than 10,000" in power.to_shrink(Interval(10, 9, 11, 0.95, 2_000, ""), 0.1).sentence
     with pytest.raises(ValueError, match="half_width"):
         power.to_shrink(wide, 0)
