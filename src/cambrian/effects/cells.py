@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ from cambrian.effects.model import EffectSpec
 from cambrian.effects.prepare import Prepared, Side, prepare
 from cambrian.effects.summary import cell_seeds, interval, possible, scale_of
 from cambrian.stats import jackknife, states
-from cambrian.stats.compare import Comparison, against, compare
+from cambrian.stats.compare import Comparison, against, compare, least_p
 from cambrian.stats.correction import benjamini_hochberg
 from cambrian.stats.interval import FloatArray, Interval, finite
 from cambrian.stats.scale import Scale
@@ -39,7 +39,8 @@ def cells(frame: pl.DataFrame, spec: EffectSpec, nulls: pl.DataFrame | None = No
     values without a natural null, are not tested: null.
 
     ``nulls`` has the cell's columns and ``null``: the effect "value" without a difference, in percent; null
-    for a cell that is not tested.
+    for a cell that is not tested. It may have ``of_pairs``: the cell's trials are of two flows, and chance
+    may decide who wins a trial. So p is at least 2 / 2ⁿ for n trials.
 
     Raises:
         NoDataError: no cell has a trial on each side.
@@ -51,12 +52,18 @@ def cells(frame: pl.DataFrame, spec: EffectSpec, nulls: pl.DataFrame | None = No
 def cells_of(prepared: Prepared, spec: EffectSpec, nulls: pl.DataFrame | None = None) -> pl.DataFrame:
     """As :func:`cells`, from prepared trials."""
     known: list[float | None] = [None] * len(prepared.a.trials)
+    of_pairs: list[bool] = [False] * len(known)
     if nulls is not None:
         joined = prepared.keys.join(nulls, on=spec.cell, how="left", nulls_equal=True, maintain_order="left")
         known = joined["null"].to_list()
+        of_pairs = joined["of_pairs"].to_list() if "of_pairs" in joined.columns else of_pairs
     found = replicate.effects(prepared, spec)
     own = [_own(prepared, found, place) for place in range(len(known))]
     tests = [_test(prepared, spec, place, own[place], one) for place, one in enumerate(known)]
+    tests = [
+        _with_chance(test, int(trials)) if test is not None and pair else test
+        for test, trials, pair in zip(tests, prepared.a.trials, of_pairs, strict=True)
+    ]
     rows = [_row(prepared, spec, place, own[place], test) for place, test in enumerate(tests)]
     tested = [row for row in rows if row["p"] is not None]
     adjusted = benjamini_hochberg([float(row["p"] or 0) for row in tested]).tolist()
@@ -101,6 +108,10 @@ def _test(
     p = jackknife.p_value(found, seeds, _none(spec, null), scale_of(spec, prepared.ends), size=size)
     unknown = seeds < jackknife.FEWEST_SEEDS or not np.isfinite(found).all()
     return _Test("paired" if a.keys() == b.keys() else "jackknife", p, p is not None or unknown)
+
+
+def _with_chance(test: _Test, trials: int) -> _Test:
+    return test if test.p is None else replace(test, p=max(test.p, least_p(trials)))
 
 
 def _of(test: Comparison) -> _Test:

@@ -66,6 +66,11 @@ def against(values: Mapping[int, float], null: float, scale: Scale = "plain") ->
     return _one_sample("one sample", as_trials(list(values.values())), null, scale, None)
 
 
+def least_p(trials: int) -> float:
+    """The chance that one of two flows wins all ``trials`` if chance alone decides who wins a trial."""
+    return float(min(2.0 ** (1 - trials), 1.0))
+
+
 def _one_sample(test: Test, values: FloatArray, null: float, scale: Scale, size: float | None) -> Comparison:
     seeds = len(values)
     varies = jackknife.varies(values, size)

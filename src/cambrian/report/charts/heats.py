@@ -24,6 +24,8 @@ from cambrian.stats import states
 COLUMN = 34
 #: the quantity whose natural null is an equal share
 SHARE = "share_percent"
+#: the designs whose trials with two flows are of pairs of contestants
+_PAIRS = ("pairwise", "versus-reference")
 #: significant digits of a number on an axis, and those that any number has at most
 _DIGITS, _MOST_DIGITS = 6, 17
 #: part of a side of the scale above which a cell is too dark for dark text
@@ -199,6 +201,7 @@ def _nulls(frame: pl.DataFrame, heat: Heat) -> pl.DataFrame | None:
     An equal share is 100 divided by the number of flows. If all flows of a trial are in the cell, the share
     is equal by construction. The two flows of a contestant against itself differ by chance alone, so one of
     them is not tested either, except in a study that lists its flows: there one may begin later.
+    ``of_pairs``: are the cell's trials of pairs, in which chance may decide who takes most of the link?
     """
     if heat.b is not None or heat.quantity != SHARE or heat.flows not in ("mean", "sum"):
         return None
@@ -206,7 +209,7 @@ def _nulls(frame: pl.DataFrame, heat: Heat) -> pl.DataFrame | None:
     rows = matching(matching(frame, heat.where), heat.a).drop_nulls(SHARE)
     itself = (pl.col("contestant") == pl.col("against")) & (pl.col("design") != "flows")
     by_trial = rows.group_by(*keys, "trial").agg(
-        pl.col("flows").first(), pl.len().alias("here"), itself.any().alias("itself")
+        pl.col("flows", "design").first(), pl.len().alias("here"), itself.any().alias("itself")
     )
     count = pl.col("here") if heat.flows == "sum" else pl.lit(1)
     fair = by_trial.with_columns((100 * count / pl.col("flows")).alias("fair"))
@@ -215,7 +218,8 @@ def _nulls(frame: pl.DataFrame, heat: Heat) -> pl.DataFrame | None:
             (pl.col("fair").n_unique() == 1) & ((pl.col("here") < pl.col("flows")) & ~pl.col("itself")).all()
         )
         .then(pl.col("fair").first())
-        .alias("null")
+        .alias("null"),
+        pl.col("design").is_in(_PAIRS).all().alias("of_pairs"),
     )
 
 
