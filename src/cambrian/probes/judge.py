@@ -19,6 +19,7 @@ from cambrian.probes import effects
 from cambrian.probes.effects import FEWEST_TRIALS, Side
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.table import Probe
+from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.stats.states import State
 from cambrian.study.model import FRAME_BYTES, Network
 
@@ -41,9 +42,10 @@ class Finding:
     and the kernel's mean over trials, in the probe's unit. ``effect`` from ``low`` to ``high``: the ratio or
     difference with its interval; the ends are None if unknown. ``seeds``: number of compared seeds.
     ``events``: number of events in the contestant's trials. ``more``: additional seeds that would settle an
-    inconclusive state, as ``settles_as``; None if unknown. ``theory``: the value by theory, in the
-    probe's unit. ``text``: a sentence without a full stop. ``margin``: the lowest and the highest effect that
-    are equivalent here, None if nothing is compared.
+    inconclusive state, as ``settles_as``; None if unknown. One or two seeds of a random network need three
+    for an interval: then ``settles_as`` is None. ``theory``: the value by theory, in the probe's unit.
+    ``text``: a sentence without a full stop. ``margin``: the lowest and the highest effect that are
+    equivalent here, None if nothing is compared.
     """
 
     probe: Probe
@@ -95,6 +97,8 @@ def judge(
     state = _with_limits(compared.state, here, kernel)
     # a limit that no more seeds remove
     reachable = _with_limits(compared.settles_as, here, kernel) == compared.settles_as
+    # seeds that an interval still needs settle nothing
+    promised = reachable and (compared.seeds >= FEWEST_SEEDS or not drawn)
     if state != compared.state:
         text += "; the trial ends too soon to tell"
     if compared.ratio is not None:
@@ -110,7 +114,7 @@ def judge(
         high=_finite(compared.high),
         seeds=compared.seeds,
         more=compared.more if reachable else None,
-        settles_as=compared.settles_as if reachable else None,
+        settles_as=compared.settles_as if promised else None,
         margin=compared.margin,
     )
 
