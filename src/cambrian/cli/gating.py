@@ -70,13 +70,13 @@ def gate(
         catalogue.look_only_in(named)
         return carry_out.read(path)
 
-    for report in filter(None, (junit, json_file, markdown)):
-        # told now, and not after the last trial
-        report.parent.mkdir(parents=True, exist_ok=True)
-        report.open("a").close()
     results: list[carry_out.Result] = []
     failure: Exception | None = None
     try:
+        for report in filter(None, (junit, json_file, markdown)):
+            # told now, and not after the last trial
+            report.parent.mkdir(parents=True, exist_ok=True)
+            report.open("a").close()
         # an error in any of the files is told before the first trial
         for path in files:
             gate_in(path)
@@ -100,6 +100,7 @@ def gate(
                 # without this gate its reports would show green gates alone
                 stopped = carry_out.Result(one, "not judged", None, all_seeds=False, errors=("interrupted",))
                 results.append(stopped)
+                _report(stopped, markdown)
                 raise
             results.append(result)
             if failure is None or len(files) > 1:

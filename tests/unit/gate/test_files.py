@@ -259,10 +259,12 @@ def test_a_gate_that_is_interrupted_is_in_the_reports(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _answers(monkeypatch, {"a": replace(result(), outcome="unchanged"), "b": Interrupted(15)})
-    junit = tmp_path / "junit.xml"
+    junit, summary = tmp_path / "junit.xml", tmp_path / "summary.md"
+    gates = [tmp_path / Path(name).name for name in _gates(tmp_path, "a", "b")]
     with pytest.raises(Interrupted):
-        gating.gate([tmp_path / Path(name).name for name in _gates(tmp_path, "a", "b")], junit=junit)
+        gating.gate(gates, junit=junit, markdown=summary)
     assert [one.get("message") for one in ElementTree.parse(junit).iter("error")][-1] == "interrupted"
+    assert summary.read_text().endswith("### quinn/cubic: could not be judged\n\n- interrupted\n")
 
 
 @pytest.mark.parametrize("option", ["--junit", "--json", "--markdown"])
@@ -270,8 +272,13 @@ def test_a_report_that_cannot_be_written_is_told_before_the_first_trial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
 ) -> None:
     _answers(monkeypatch, {"a": AssertionError("it ran")})
-    told = CliRunner().invoke(app, ["gate", *_gates(tmp_path, "a"), option, str(tmp_path)])
+    earlier = tmp_path / "earlier.xml"
+    earlier.write_text("<testsuites><testsuite/></testsuites>")
+    given = ["--junit", str(earlier), option, str(tmp_path)]
+    told = CliRunner().invoke(app, ["gate", *_gates(tmp_path, "a"), *given])
     assert isinstance(told.exception, IsADirectoryError)
+    # nor is an earlier run's report left, which may be green
+    assert option == "--junit" or not list(ElementTree.parse(earlier).iter("testsuite"))
 
 
 def test_reports_are_whole_if_the_name_of_the_gate_is_not_utf_8(
