@@ -41,6 +41,12 @@ def test_a_file_in_the_place_of_the_cache_is_named(monkeypatch: pytest.MonkeyPat
         (cache / "kernel" / "x").mkdir()
     said = f"this is in the cache, and {cache} is a file; remedy: export CAMBRIAN_CACHE=/a/folder/of/yours"
     assert explained(error.value).endswith(said)
+    # a folder there is no file
+    cache.unlink()
+    cache.mkdir()
+    with pytest.raises(FileExistsError) as exists:
+        cache.mkdir()
+    assert "is a file" not in explained(exists.value)
 
 
 def test_a_file_of_results_has_the_remedy_of_results(tmp_path: Path) -> None:

@@ -124,6 +124,9 @@ def _in_cache(error: OSError) -> str:
     if not path.is_relative_to(cache):
         return ""
     there = next(place for place in (path, *path.parents) if os.path.lexists(place))
+    if error.errno not in _NOT_WRITABLE and there.is_dir():
+        # the path is no file's: another reason
+        return ""
     if error.errno not in _NOT_WRITABLE:
         return (
             f"this is in the cache, and {there} is a file; remedy: export CAMBRIAN_CACHE=/a/folder/of/yours"
