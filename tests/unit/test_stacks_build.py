@@ -152,6 +152,15 @@ def test_missing_packages_become_a_remedy() -> None:
     assert build._perhaps_missing(["dpkg"]) == ""
 
 
+def test_stacks_are_listed_if_a_file_is_in_the_place_of_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    cache.touch()
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(cache))
+    assert build.status(catalogue.load()["aioquic"]).state in ("missing", "unbuildable")
+
+
 def test_a_build_by_another_compiler_needs_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -172,10 +172,10 @@ def _any_home(stack: Stack) -> Path | None:
 
 
 def _facts(home: Path) -> dict[str, Any]:
-    """What ``build.json`` says; empty without a build, or if a power cut cut the file off."""
+    """What ``build.json`` says; empty without a build or a cache, or if a power cut cut the file off."""
     try:
         found = json.loads((home / "build.json").read_bytes())
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return {}
     return found if isinstance(found, dict) and "sha256" in found else {}
 
