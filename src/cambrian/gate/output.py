@@ -149,10 +149,16 @@ def notes(compared: Compared) -> Iterator[str]:
         yield f"verdict{f', {name}' if name else ''}: {before} → {after}"
     for name, before, after in compared.software:
         yield f"software, {name}: {before} → {after}"
+    if text := other_causes(compared):
+        yield text
+
+
+def other_causes(compared: Compared) -> str:
+    """That packets may differ although no stack changed; empty if only stacks changed."""
     others = {_NO_STACKS[name] for name, _, _ in compared.software if name in _NO_STACKS}
-    if others:
-        verb = "differs" if len(others) == 1 else "differ"
-        yield f"{' and '.join(sorted(others))} {verb} too, so packets may differ for that reason alone"
+    verb = "differs" if len(others) == 1 else "differ"
+    said = f"{' and '.join(sorted(others))} {verb} too, so packets may differ for that reason alone"
+    return said if others else ""
 
 
 def _other_settings(compared: Compared) -> Iterator[str]:

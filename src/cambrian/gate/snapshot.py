@@ -291,14 +291,15 @@ def software(results: Iterator[TrialResult]) -> dict[str, str]:
             "cambrian": [manifest["cambrian"]],
             "testbed": [manifest["environment"]["testbed"][:_HASH_DIGITS]],
             **{
-                name: _of_host(manifest["environment"][key])
-                for key, name in OF_HOST.items()
-                if key in manifest["environment"]
-            },
-            **{
                 name: [one["version"], one["sha256"][:_HASH_DIGITS]]
                 for name, one in {"kernel": manifest["kernel"], **manifest["stacks"]}.items()
                 if name != "tcp"
+            },
+            # last: a page names the first few changes, and a stack's explains most
+            **{
+                name: _of_host(manifest["environment"][key])
+                for key, name in OF_HOST.items()
+                if key in manifest["environment"]
             },
         }
         for name, values in parts.items():

@@ -232,6 +232,9 @@ def test_what_differs_in_software_and_settings() -> None:
     assert [one.short for one in settings.software(before, other) if one.differs] == [
         "quinn 0.11, another build"
     ]
+    # such as where only one side loads pages
+    browser = settings.Setting(settings.SOFTWARE, "web browser", "not set", f"Chromium 130 {'a' * 16}")
+    assert browser.short == "web browser not set → Chromium 130"
 
 
 @pytest.fixture(scope="module")
@@ -285,6 +288,21 @@ def test_a_page_from_two_stores(made: Path) -> None:
     links = re.findall(r'href="([^"#]+)"', text)
     assert links and all((made.parent / link).stat().st_size for link in links)
     assert {path.name for path in made.parent.iterdir()} == {"index.html", "licences.txt", "tables"}
+
+
+def test_a_page_names_what_else_moves_packets(tmp_path: Path) -> None:
+    before, after = (report_results.copy(tmp_path / name) for name in ("before", "after"))
+    for file in after.glob("trials/*/manifest.json"):
+        manifest = json.loads(file.read_text())
+        manifest["environment"] |= {"python": "9.9", "pyroute2": "9", "native": "9"}
+        manifest["kernel"]["sha256"] = "9"
+        file.write_text(json.dumps(manifest))
+    changes = page.compare(before, after)
+    text = page.write(changes, tmp_path / "page").read_text()
+    assert "<strong>The testbed differs too, so packets may differ for that reason alone.</strong>" in text
+    # a kernel's or a stack's change is among the few that the first screen names
+    first, *_ = (name for name, _, _ in changes.compared.software)
+    assert first == "kernel"
 
 
 def test_the_margins_of_the_page_are_those_that_count(made: Path) -> None:

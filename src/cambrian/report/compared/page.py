@@ -25,9 +25,7 @@ from cambrian.stats.states import LEVEL
 _MOST_CAUSES = 4
 _NAMES = {first.SAME: "same packets"}
 _PACKETS = "The same packets: the same flows, times and sizes, and the same drops at the bottleneck."
-_TESTBED = markupsafe.Markup(
-    "<strong>Testbed or kernel differ too, so packets may differ for that reason alone.</strong>"
-)
+_STRONG = markupsafe.Markup("<strong>{}.</strong>")
 
 
 def compare(before: Path, after: Path, contestants: tuple[str | None, str | None] = (None, None)) -> Changes:
@@ -63,7 +61,7 @@ def write(changes: Changes, out: Path) -> Path:
         frame.write_csv(out / "tables" / f"{name}.csv")
     tables = {name: table for name, (_, table) in frames.items()}
     counts = joined(f"{_counts(changes)} ", link("What was compared.", "#compared"))
-    testbed = any(one.name in ("testbed", "kernel") and one.differs for one in made)
+    others = output.other_causes(changes.compared)
     return page.write(
         Page(
             about=("Cambrian comparison", "study", changes.after.study.name),
@@ -73,7 +71,7 @@ def write(changes: Changes, out: Path) -> Path:
                 _causes([one for one in made if one.differs] + differing),
                 counts,
                 *((f"{seeds}.",) if (seeds := output.more_seeds(changes.compared)) else ()),
-                *((_TESTBED,) if testbed else ()),
+                *((_STRONG.format(others[0].upper() + others[1:]),) if others else ()),
             ),
             first="changes.html.j2",
             context={

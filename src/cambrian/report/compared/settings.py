@@ -35,7 +35,8 @@ class Setting:
     @property
     def short(self) -> str:
         """The change in a few words; of software: its version, or that it is another build of it."""
-        old, new = (one.rpartition(" ")[0] or one for one in (self.before, self.after))
+        both = self.before, self.after
+        old, new = (one if one == _ABSENT else one.rpartition(" ")[0] or one for one in both)
         if self.of == SOFTWARE:
             return f"{self.name} {old} → {new}" if old != new else f"{self.name} {new}, another build"
         return f"{f'{self.of}: ' if self.of else ''}{self.name} {self.before} → {self.after}"
