@@ -57,7 +57,11 @@ class Place:
     @property
     def page_ns(self) -> int:
         """When the report's page was written, in ns since the epoch; 0 if it is missing."""
-        return self.page.stat().st_mtime_ns if self.page.exists() else 0
+        try:
+            return self.page.stat().st_mtime_ns
+        except OSError:
+            # a report may be exchanging it
+            return 0
 
     @property
     def address(self) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -41,6 +42,8 @@ _NO_TABLES = (
     "There are no tables of a report here, so observations and tables.NAME are missing. Make the report with "
     "cambrian report, then ask again."
 )
+#: DuckDB's error, with the table's name
+_NO_SUCH_TABLE = re.compile(r"^Catalog Error: Table with name (\S+) does not exist")
 _ONLY_ONE = "Give one statement; this text has {count}."
 _EMPTY = "Write a query, or choose an example."
 _ONLY_READS = "Only queries run here: SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE."
@@ -222,7 +225,8 @@ class Database:
             # arrow hands on DuckDB's interrupt as an OSError
             if isinstance(error, duckdb.InterruptException) or "INTERRUPT Error" in str(error):
                 raise Refused(STOPPED) from None
-            if isinstance(error, duckdb.CatalogException) and not self._has_tables:
+            missing = _NO_SUCH_TABLE.search(str(error))
+            if missing and missing[1] not in PAGE_COLUMNS and not self._has_tables:
                 raise Refused(f"{_NO_TABLES}\n{error}") from error
             raise Refused(str(error)) from error
         finally:

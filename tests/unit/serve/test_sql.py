@@ -156,6 +156,10 @@ def test_a_report_of_another_process_brings_its_tables(tmp_path: Path) -> None:
     query = "SELECT count(*) FROM observations"
     with pytest.raises(sql.Refused, match="Make the report"):
         querying.answer(query)
+    # a report has no function, and no file of a trial
+    for other in ("SELECT foo(1)", "FROM page_loads"):
+        with pytest.raises(sql.Refused, match=r"^Catalog Error"):
+            querying.answer(other)
     for key, seeds in (("one", [1]), ("two", [1, 2])):
         observed = {evidence.OBSERVATIONS: pl.DataFrame({"seed": seeds})}
         evidence._keep({}, folder / "frames" / key / "tables")
