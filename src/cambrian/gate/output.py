@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cambrian.gate.carry_out import STUDIES, Outcome, Result
-from cambrian.gate.differences import ONLY_IN_ONE, Compared, Difference, SettledBy
+from cambrian.gate.differences import MEASURED, ONLY_IN_ONE, Compared, Difference, SettledBy
 from cambrian.gate.snapshot import INVALID, OF_HOST, asked_in
 from cambrian.markdown import plain, table_lines
 from cambrian.metrics.parameters.definitions import PARAMETERS
@@ -230,7 +230,7 @@ def _not_in_both(compared: Compared) -> Iterator[str]:
 def more_seeds(compared: Compared) -> str:
     """How more seeds may settle what two studies leave open; empty if seeds settle none of it."""
     undecided = [one for one in compared.figures if one.state == "inconclusive"]
-    if not (open_ := [one for one in undecided if one.settled_by not in _NOT_BY_SEEDS]):
+    if not (open_ := [one for one in undecided if _needs_seeds(one)]):
         return ""
     figures = f"figure{'' if len(open_) == 1 else 's'}"
     if all(one.why == ONLY_IN_ONE for one in open_):
@@ -240,6 +240,12 @@ def more_seeds(compared: Compared) -> str:
     enough = f" to {FEWEST_SEEDS} or more" if least < FEWEST_SEEDS else ""
     raised = f"raise seeds in the study{enough}"
     return f"More seeds may settle the inconclusive {figures}: {raised}, and run it again"
+
+
+def _needs_seeds(one: Difference) -> bool:
+    """May more seeds settle this inconclusive figure? One that is surely missing stays so."""
+    is_gone = one.settled_by == "figure" and one.looks
+    return one.settled_by not in _NOT_BY_SEEDS and one.why != MEASURED and not is_gone
 
 
 def cells(one: Difference) -> tuple[str, ...]:

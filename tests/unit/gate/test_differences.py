@@ -864,5 +864,15 @@ def test_what_two_studies_leave_open_has_a_hint() -> None:
     found = differences.snapshots(snapshot(log), snapshot(packets, "b"))
     assert {one.settled_by for one in found.figures if one.name == "beta"} == {"source"}
     assert output.more_seeds(found) == ""
+    # nor do seeds settle what is only measured in another way, or a figure that is surely missing
+    beta = {"beta": parameter(0.7, 0.01).model_copy(update={"events": 100, "status": "as it should be"})}
+    whole, gone = ({"net": seeds.model_copy(update={"parameters": one})} for one in (beta, {}))
+    found = differences.snapshots(snapshot(whole), snapshot(gone, "b"))
+    assert {one.settled_by for one in found.figures if one.name == "beta" and one.looks} == {"figure"}
+    assert output.more_seeds(found) == ""
+    faster = {"net": values("throughput_mbps", [12.0, 12.1, 11.9, 12.3])}
+    found = differences.snapshots(snapshot({"net": seeds}), snapshot(faster))
+    assert {one.why for one in found.figures} == {differences.MEASURED}
+    assert output.more_seeds(found) == ""
     (first, *_) = output.notes(differences.snapshots(snapshot(trials=1), snapshot(trials=1)))
     assert first == "1 trial sent the same packets, 0 others"
