@@ -209,7 +209,7 @@ def _proven(
 def _is_unlikely(figure: Compared, alike: Sequence[Compared], mine: Mapping[str, Sequence[Alone]]) -> bool:
     """Would so many trials of equal senders hardly come in this order by chance?
 
-    ``alike``: the same figure on all networks. With fewer than two draws of a side, one says nothing of chance.
+    ``alike``: the same figure on all networks. One with a single draw of a side says nothing of chance.
     """
     drawn = [one for one in alike if min(one.draws) >= FEWEST_TRIALS]
     differing = [one.network for one in drawn if one.state == "different"]
