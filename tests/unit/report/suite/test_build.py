@@ -63,7 +63,8 @@ y = "contestant"
 def test_a_map_of_shares_is_tested_against_an_equal_one_and_its_diagonal_is_not(tmp_path: Path) -> None:
     """quic takes 70 % from tcp, and sometimes from other; whoever meets itself has half by construction."""
     splits = {
-        ("quic", "tcp"): [69.0, 70.0, 71.0, 70.0],
+        # fewer trials are won by one of two equal flows by chance
+        ("quic", "tcp"): [69.0, 70.0, 71.0, 70.0, 69.5, 70.5, 71.0, 69.0],
         ("quic", "other"): [30.0, 80.0, 55.0, 60.0],
         ("tcp", "other"): [50.0, 50.5, 49.5, 50.2],
         ("quic", "quic"): [61.0, 58.0, 64.0, 61.0],
