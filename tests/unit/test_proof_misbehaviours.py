@@ -35,6 +35,8 @@ def test_the_study_runs_every_preset_of_the_key_and_what_it_is_compared_with() -
     key = faults.key().misbehaviour
     assert {f"{LAB} {name}" for fault in key for name in (fault.preset, fault.clean)} <= names
     assert {f"tcp {catalogue.reference_of(LAB, fault.preset)}" for fault in key} <= names
+    networks = {network.name for network in study.networks}
+    assert {network for fault in key for network in fault.stops_on} <= networks
 
 
 def test_the_key_names_parameters_and_probes_that_exist() -> None:
@@ -124,6 +126,12 @@ def test_a_corpus_that_is_not_whole_fails() -> None:
     assert not judged(caught, {"cut": ("n",)}, KEY).passes, "no clean controller"
     whole = judged(caught | {f"{LAB} ok": Judgement("conformant")}, {"cut": ("n",)}, KEY)
     assert whole.passes and not replace(whole, absent=("quinn-lab paced on n",)).passes
+
+
+def test_only_a_fault_that_stops_its_sender_may_have_no_valid_trial() -> None:
+    key = KEY.model_copy(update={"misbehaviour": (CUT.model_copy(update={"stops_on": ("n",)}),)})
+    groups = (f"{LAB} cut on n", f"{LAB} cut on m", f"{LAB} ok on n")
+    assert misbehaviours.unexpected(groups, key) == groups[1:]
 
 
 def test_a_fault_whose_trials_give_no_judgement_is_missed() -> None:

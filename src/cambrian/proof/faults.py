@@ -65,7 +65,8 @@ class Misbehaviour(_Frozen):
 
     ``what``: the fault in words. ``clean``: the preset without it. ``caught_by``: keys of findings and names
     of probes, each of which describes the fault. ``choice``: the standards allow it, so the judge must name
-    it but need not accuse. ``log``: it changes the sender's log, and need not change a packet.
+    it but need not accuse. ``log``: it changes the sender's log, and need not change a packet. ``stops_on``:
+    the networks on which the sender with this fault stops for good, so that none of its trials is valid.
     """
 
     preset: str
@@ -74,6 +75,7 @@ class Misbehaviour(_Frozen):
     caught_by: tuple[str, ...] = Field(min_length=1)
     choice: bool = False
     log: bool = False
+    stops_on: tuple[str, ...] = ()
 
 
 class Clean(_Frozen):

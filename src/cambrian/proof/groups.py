@@ -35,7 +35,12 @@ def without_trial(results: Results) -> tuple[str, ...]:
     """The groups that the study asks for and that have no valid trial, in words."""
     judged = {(group.contestant, group.network) for group in groups_of(results)}
     asked = dict.fromkeys((group["subject"], group["network"]) for group in results.study()["groups"])
-    return tuple(" on ".join(one) for one in asked if one not in judged)
+    return tuple(in_words(*one) for one in asked if one not in judged)
+
+
+def in_words(contestant: str, network: str) -> str:
+    """A group's name for people."""
+    return f"{contestant} on {network}"
 
 
 def differ(one: Group, other: Group, *, log: bool = False) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import polars as pl
 
 from cambrian.proof.faults import Key, Misbehaviour, of_lab
-from cambrian.proof.groups import Group, differ, groups_of, without_trial
+from cambrian.proof.groups import Group, differ, groups_of, in_words, without_trial
 from cambrian.report import tables
 from cambrian.report.collect import collect
 from cambrian.report.tables import rows
@@ -100,7 +100,15 @@ def score(results: Results, key: Key) -> Score:
     present = {(group.network, group.contestant): group for group in groups_of(results)}
     collected = collect(results)
     found = judged(judgements(tables.all_tables(collected)), exercised(present, key), key)
-    return replace(found, absent=without_trial(results))
+    return replace(found, absent=unexpected(without_trial(results), key))
+
+
+def unexpected(groups: Sequence[str], key: Key) -> tuple[str, ...]:
+    """Those of the groups without a valid trial whose fault does not stop the sender there."""
+    stopped = {
+        in_words(of_lab(fault.preset), network) for fault in key.misbehaviour for network in fault.stops_on
+    }
+    return tuple(one for one in groups if one not in stopped)
 
 
 def judged(by_contestant: Mapping[str, Judgement], where: Mapping[str, tuple[str, ...]], key: Key) -> Score:
