@@ -13,7 +13,7 @@ from cambrian.effects.model import EffectSpec
 from cambrian.effects.prepare import Prepared, Side, prepare
 from cambrian.effects.summary import cell_seeds, interval, possible, scale_of
 from cambrian.stats import jackknife, states
-from cambrian.stats.compare import Comparison, against, compare, least_p
+from cambrian.stats.compare import Comparison, against, compare, p_with_chance
 from cambrian.stats.correction import benjamini_hochberg
 from cambrian.stats.interval import FloatArray, Interval, finite
 from cambrian.stats.scale import Scale
@@ -61,7 +61,7 @@ def cells_of(prepared: Prepared, spec: EffectSpec, nulls: pl.DataFrame | None = 
     own = [_own(prepared, found, place) for place in range(len(known))]
     tests = [_test(prepared, spec, place, own[place], one) for place, one in enumerate(known)]
     tests = [
-        _with_chance(test, int(trials)) if test is not None and pair else test
+        replace(test, p=p_with_chance(test.p, int(trials))) if test is not None and pair else test
         for test, trials, pair in zip(tests, prepared.a.trials, of_pairs, strict=True)
     ]
     rows = [_row(prepared, spec, place, own[place], test) for place, test in enumerate(tests)]
@@ -108,10 +108,6 @@ def _test(
     p = jackknife.p_value(found, seeds, _none(spec, null), scale_of(spec, prepared.ends), size=size)
     unknown = seeds < jackknife.FEWEST_SEEDS or not np.isfinite(found).all()
     return _Test("paired" if a.keys() == b.keys() else "jackknife", p, p is not None or unknown)
-
-
-def _with_chance(test: _Test, trials: int) -> _Test:
-    return test if test.p is None else replace(test, p=max(test.p, least_p(trials)))
 
 
 def _of(test: Comparison) -> _Test:

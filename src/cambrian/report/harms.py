@@ -15,7 +15,7 @@ from cambrian.metrics.harm import harm
 from cambrian.report import blocks
 from cambrian.report.collect import Cell, Collected
 from cambrian.stats import jackknife, seeds, states
-from cambrian.stats.compare import Comparison, compare
+from cambrian.stats.compare import Comparison, compare, p_with_chance
 from cambrian.stats.interval import Interval
 from cambrian.stats.jackknife import Arm
 from cambrian.stats.states import Margin
@@ -228,11 +228,9 @@ def _p(excess: FloatArray, own: Arm, other: Arm, test: Comparison) -> float | No
     """Of no harm beyond the victim's own kind."""
     if _has_ratio(own, other):
         return jackknife.p_value(1 - excess, jackknife.fewest((own, other)), 1.0, "factor", size=1.0)
-    if test.p is None:
-        return None
     # a figure that is 0 in every second seed by chance is 0 in all of one arm and in none of the other with
     # this probability, and then hardly varies in either
-    return float(max(test.p, 2.0 ** (1 - len(own) - len(other))))
+    return p_with_chance(test.p, len(own) + len(other))
 
 
 def _figure(more_is_better: bool, arms: Sequence[FloatArray]) -> FloatArray:

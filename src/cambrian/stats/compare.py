@@ -71,6 +71,11 @@ def least_p(trials: int) -> float:
     return float(min(2.0 ** (1 - trials), 1.0))
 
 
+def p_with_chance(p: float | None, trials: int) -> float | None:
+    """A test's p, but at least :func:`least_p`; None without a test."""
+    return None if p is None else max(p, least_p(trials))
+
+
 def _one_sample(test: Test, values: FloatArray, null: float, scale: Scale, size: float | None) -> Comparison:
     seeds = len(values)
     varies = jackknife.varies(values, size)

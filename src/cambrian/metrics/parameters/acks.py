@@ -44,12 +44,10 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     if not trace.steady:
         yield Missing(KEY, trace.changing, "packets")
         return
-    data = trace.packets.filter(pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
-    arrived = int((data["outcome"] == "departed").sum())
+    arrived, at_once = _arrived(trace)
     if trace.end_ns - trace.start_ns > _SPARSE_NS * arrived:
         yield Missing(KEY, "low packet rate: the receiver's timer decides", "packets")
         return
-    at_once = _after_gaps(trace, data)
     if trace.random_loss or at_once > _MOST_AT_ONCE * trace.acks or at_once >= arrived:
         yield Missing(KEY, "losses decide: a receiver acknowledges at once after a loss", "packets")
         return
@@ -63,11 +61,16 @@ def most(trace: FlowTrace) -> float:
     """Packets for each acknowledgement that no loss or mark made due, at least the usual two."""
     if not trace.acks:
         return _USUAL
-    data = trace.packets.filter(pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
-    arrived, at_once = int((data["outcome"] == "departed").sum()), _after_gaps(trace, data)
+    arrived, at_once = _arrived(trace)
     if at_once > _MOST_AT_ONCE * trace.acks:
         at_once = 0
     return max(_USUAL, (arrived - at_once) / (trace.acks - at_once))
+
+
+def _arrived(trace: FlowTrace) -> tuple[int, int]:
+    """How many packets with data arrived, and how many of them the receiver acknowledges at once."""
+    data = trace.packets.filter(pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
+    return int((data["outcome"] == "departed").sum()), _after_gaps(trace, data)
 
 
 def _after_gaps(trace: FlowTrace, data: pl.DataFrame) -> int:

@@ -54,35 +54,37 @@ def says_probe_bw(trace: FlowTrace, time_ns: Int64Array) -> BoolArray | None:
 
     A log that has a word for Startup and none for ProbeBW says by no word that Startup is over.
     """
-    words = trace.transport["state"]
-    named = {word: vocabulary.state_of(word) for word in words.drop_nulls().unique().to_list()}
+    named = _named(trace)
     said = {state for state in named.values() if state in _WORDS}
     if not said:
         return None
-    inside = _inside(words, named, _PROBE_BW)
+    inside = _inside(trace, named, _PROBE_BW)
     # words of something else do not end a state, and no word does where ProbeBW has one
     return _held(trace, time_ns, inside.forward_fill() if said & _PROBE_BW else inside.fill_null(1))
 
 
 def names_phases(trace: FlowTrace) -> bool:
     """Does the log name ProbeBW's phases, as only a later generation does?"""
-    words = trace.transport["state"].drop_nulls().unique().to_list()
-    return any(vocabulary.state_of(word) in vocabulary.PHASES for word in words)
+    return any(state in vocabulary.PHASES for state in _named(trace).values())
 
 
 def says_phase(trace: FlowTrace, time_ns: Int64Array, *phases: str) -> BoolArray | None:
     """Points at which the log's last word is one of these phases of ProbeBW; None if it names no phase."""
     if not names_phases(trace):
         return None
-    words = trace.transport["state"]
-    named = {word: vocabulary.state_of(word) for word in words.drop_nulls().unique().to_list()}
-    return _held(trace, time_ns, _inside(words, named, frozenset(phases)).forward_fill())
+    return _held(trace, time_ns, _inside(trace, _named(trace), frozenset(phases)).forward_fill())
 
 
-def _inside(words: pl.Series, named: Mapping[str, str], states: frozenset[str]) -> pl.Series:
+def _named(trace: FlowTrace) -> dict[str, str]:
+    """Each word of the log for a state → the state."""
+    words = trace.transport["state"].drop_nulls().unique().to_list()
+    return {word: vocabulary.state_of(word) for word in words}
+
+
+def _inside(trace: FlowTrace, named: Mapping[str, str], states: frozenset[str]) -> pl.Series:
     """Of each row 1 if its word is one of these states, 0 for another of BBR's, null for none of BBR's."""
     codes = {word: int(state in states) for word, state in named.items() if state in _WORDS}
-    return words.replace_strict(codes, default=None, return_dtype=pl.Int8)
+    return trace.transport["state"].replace_strict(codes, default=None, return_dtype=pl.Int8)
 
 
 def _held(trace: FlowTrace, time_ns: Int64Array, inside: pl.Series) -> BoolArray:

@@ -18,7 +18,7 @@ from cambrian.report import blocks, families, hints, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.tables import rows
 from cambrian.stats import states
-from cambrian.stats.compare import Comparison, against, least_p
+from cambrian.stats.compare import Comparison, against, p_with_chance
 from cambrian.stats.interval import Interval
 
 EVEN = 0.5
@@ -72,7 +72,7 @@ def against_chance(ratios: Mapping[int, float], orders: int) -> Comparison:
     Student's p is tiny. So p is at least the chance that one flow wins all of them.
     """
     test = against(ratios, EVEN, "share")
-    return test if test.p is None else replace(test, p=max(test.p, least_p(orders * len(ratios))))
+    return replace(test, p=p_with_chance(test.p, orders * len(ratios)))
 
 
 def _ratios(cell: Cell) -> dict[int, float]:
