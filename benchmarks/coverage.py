@@ -30,7 +30,7 @@ from cambrian.effects.prepare import Prepared, Side
 from cambrian.effects.summary import estimate
 from cambrian.metrics.clustered import Region, TrialArea
 from cambrian.metrics.halves import Arms
-from cambrian.report import families, harms
+from cambrian.report import blocks, families, harms
 from cambrian.report.conformance import seed_pairs
 from cambrian.report.tables import harm, page_changes, pairwise
 from cambrian.stats import jackknife, pairs, splits, states
@@ -318,12 +318,40 @@ def _split(rng: np.random.Generator, draw: Draw, n: int) -> bool:
 
 def _won_by_chance(rng: np.random.Generator, draw: Draw, n: int) -> bool:
     """Six even pairs in which chance decides, trial by trial, who takes some 90 %."""
-    tests = []
-    for _ in range(6):
-        less = 0.1 * draw(rng, (n, _ORDERS)).clip(1, 40) / 10
-        ratios = np.where(rng.random(less.shape) < 0.5, less, 1 - less).mean(axis=1)
-        tests.append(pairwise.against_chance(_arm(ratios), _ORDERS))
+    tests = [
+        pairwise.against_chance(_arm(_ratios(rng, draw, (n, _ORDERS)).mean(axis=1)), _ORDERS)
+        for _ in range(6)
+    ]
     return _any_uneven(tests)
+
+
+def _ratios(rng: np.random.Generator, draw: Draw, shape: tuple[int, ...]) -> FloatArray:
+    """Shares of the link where chance decides, trial by trial, who takes some 90 %."""
+    less = 0.1 * draw(rng, shape).clip(1, 40) / 10
+    return np.where(rng.random(shape) < 0.5, less, 1 - less)
+
+
+def _harms_by_chance(rng: np.random.Generator, draw: Draw, n: int) -> bool:
+    """Throughput beside six contestants, where chance decides as between two flows of the victim's kind."""
+    own = _ratios(rng, draw, (n,))
+    places = {(seed, 0): [one] for seed, one in enumerate(own)} | {
+        (seed, 1): [1 - one] for seed, one in enumerate(own)
+    }
+    found = [
+        harms.of_arms(
+            "", "victim", "other", harms.SERVICES[0], {}, _arm(np.full(n, 0.5)),
+            _arm(_ratios(rng, draw, (n, _ORDERS)).mean(axis=1)),
+            trial_sd=blocks.scatter(places), trials=_ORDERS * n,
+        )
+        for _ in range(6)
+    ]  # fmt: skip
+    return _any_harm(found)
+
+
+def _any_harm(found: Sequence[harms.Harm]) -> bool:
+    p = families.corrected_for_verdicts([one.p for one in found])
+    judged = {harm.verdict(one, corrected) for one, corrected in zip(found, p, strict=True)}
+    return bool(judged & {harm.MORE, harm.LESS})
 
 
 def _any_uneven(tests: Sequence[Comparison]) -> bool:
@@ -349,10 +377,9 @@ def _page_load(rng: np.random.Generator, draw: Draw, n: int) -> bool:
 def _harms(rng: np.random.Generator, draw: Draw, n: int) -> bool:
     """Loss beside each of 16 contestants, no other than beside the victim's own kind: is any accused?"""
     own, *others = (_arm(np.maximum(draw(rng, (n,)), 0.01)) for _ in range(17))
-    found = [harms.of_arms("", "victim", "other", harms.SERVICES[2], {}, own, one) for one in others]
-    p = families.corrected_for_verdicts([one.p for one in found])
-    judged = {harm.verdict(one, corrected) for one, corrected in zip(found, p, strict=True)}
-    return bool(judged & {harm.MORE, harm.LESS})
+    return _any_harm(
+        [harms.of_arms("", "victim", "other", harms.SERVICES[2], {}, own, one) for one in others]
+    )
 
 
 def _below_the_floor(rng: np.random.Generator, draw: Draw, n: int) -> bool:
@@ -375,6 +402,7 @@ WRONG: dict[tuple[str, str], Callable[..., bool]] = {
     ("split: equivalent", "a share of 55 of 100"): _uneven_equivalent,
     ("page load: different", "no difference"): _page_load,
     ("harm in loss: any of 16 contestants differs", "as the victim's own kind"): _harms,
+    ("harm in throughput: any of 6 contestants differs", "each trial won by chance"): _harms_by_chance,
     ("conformance by pairs: different", "as the reference"): _below_the_floor,
     ("conformance by half-splits: different", "as the reference"): _below_by_halves,
     ("share ≥ 90 %: doesn't hold", "15 cells at 1.02, noise 5 %"): _verdict(

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
 
 from cambrian.measure.trial import TrialMeasures
 from cambrian.report.collect import Cell
 from cambrian.stats import seeds
+
+#: (seed, position) → the figures of the flows there, one for each trial and flow
+Places = Mapping[tuple[int, int], Sequence[float]]
 
 
 def by_seed(cell: Cell, value: Callable[[TrialMeasures], float | None]) -> dict[int, float]:
@@ -32,3 +38,33 @@ def position(cell: Cell, trial: TrialMeasures, flow: int) -> int:
     A placebo has other positions than its reference, but the same relative ones.
     """
     return trial.trial.positions[flow] - min(min(one.trial.positions) for one in cell.trials)
+
+
+def by_position(
+    cell: Cell, value: Callable[[TrialMeasures, int], float | None], flows: Sequence[int] = (0,)
+) -> Places:
+    """``value(trial, flow)`` of the seeds in which all of these flows have a value in all trials."""
+    found: dict[tuple[int, int], list[float]] = {}
+    for seed, trials in whole(cell).items():
+        values = [(position(cell, trial, flow), value(trial, flow)) for trial in trials for flow in flows]
+        known = [(place, one) for place, one in values if one is not None]
+        if len(known) == len(values):
+            for place, one in known:
+                found.setdefault((seed, place), []).append(one)
+    return found
+
+
+def scatter(places: Places) -> float | None:
+    """SD of a trial's figure between seeds, in the same position; None without two seeds.
+
+    A seed's trials of a contestant beside itself are copies of each other, with the flows exchanged. So a
+    position has one figure for each seed.
+    """
+    at: dict[int, list[float]] = {}
+    for (_, place), values in places.items():
+        at.setdefault(place, []).append(sum(values) / len(values))
+    several = [np.array(values) for values in at.values() if len(values) > 1]
+    if not several:
+        return None
+    squares = sum(float(np.square(values - values.mean()).sum()) for values in several)
+    return math.sqrt(squares / sum(len(values) - 1 for values in several))

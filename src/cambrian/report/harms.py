@@ -5,17 +5,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+
+import scipy
 
 from cambrian.measure.flow_window import FlowMeasures
 from cambrian.metrics.columns import FloatArray
 from cambrian.metrics.harm import harm
 from cambrian.report import blocks
+from cambrian.report.blocks import Places
 from cambrian.report.collect import Cell, Collected
 from cambrian.stats import jackknife, seeds, states
-from cambrian.stats.compare import Comparison, compare, p_with_chance
+from cambrian.stats.compare import Comparison, compare, p_with_chance, p_with_scatter
 from cambrian.stats.interval import Interval
 from cambrian.stats.jackknife import Arm
 from cambrian.stats.states import Margin
@@ -25,6 +28,7 @@ from cambrian.stats.states import Margin
 class Service:
     """A figure of a flow's service: its name, its field, and which direction is better.
 
+    ``is_divided``: what one flow of a trial gains, the others lose, so chance may decide who has it.
     ``negligible`` is a difference in the figure's own unit that harms nobody, even if its ratio is
     large: a loss of 0.002 % is twice a loss of 0.001 %.
     """
@@ -32,11 +36,12 @@ class Service:
     name: str
     field: str
     more_is_better: bool
+    is_divided: bool = False
     negligible: Margin | None = None
 
 
 SERVICES = (
-    Service("throughput, Mbps", "throughput_mbps", more_is_better=True),
+    Service("throughput, Mbps", "throughput_mbps", more_is_better=True, is_divided=True),
     Service("delay p95, ms", "delay_p95_ms", more_is_better=False, negligible=states.DELAY_MS),
     Service(
         "queue loss, %",
@@ -61,7 +66,10 @@ class Harm:
 
     A harm is 1 minus a ratio, and its interval and its test are by factors of this ratio. If one arm has
     fewer than two seeds above 0, the ratio says nothing of how much: there is no interval, and ``p`` is
-    that of ``test``, but no smaller than :func:`_p` allows.
+    that of ``test``, but no smaller than :func:`_p` allows. ``trial_sd`` is how much the victim's figure in
+    one trial against its own kind differs between seeds (None for a service that is not divided), and
+    ``trials`` how many trials ``with_other`` is made of. Both limit ``p``, see
+    :func:`cambrian.stats.compare.p_with_scatter`.
     """
 
     network: str
@@ -77,6 +85,8 @@ class Harm:
     excess: Interval | None
     p: float | None
     test: Comparison | None
+    trial_sd: float | None
+    trials: int
 
     @property
     def judged(self) -> tuple[Interval | None, Margin | None]:
@@ -86,11 +96,16 @@ class Harm:
         return self.difference, self.service.negligible
 
     def seeds_for_p(self, level: float) -> int:
-        """How many seeds each side still needs before ``p`` can be as small as ``level``."""
-        if _has_ratio(self.with_own, self.with_other):
-            return 0
-        have = len(self.with_own) + len(self.with_other)
-        return max(math.ceil((1 - have - math.log2(level)) / 2), 0)
+        """How many seeds each side still needs before ``p`` can be as small as ``level`` (above 0)."""
+        needed = 0
+        if self.trial_sd and self.difference and self.difference.estimate:
+            trials = (float(scipy.special.ndtri(level / 2)) * self.trial_sd / self.difference.estimate) ** 2
+            have = len(self.with_other)
+            needed = math.ceil(trials * have / self.trials) - have
+        if not _has_ratio(self.with_own, self.with_other):
+            have = len(self.with_own) + len(self.with_other)
+            needed = max(needed, math.ceil((1 - have - math.log2(level)) / 2))
+        return max(needed, 0)
 
 
 def harms(collected: Collected) -> list[Harm]:
@@ -107,10 +122,6 @@ def harms(collected: Collected) -> list[Harm]:
     ]
 
 
-#: (seed, position) → the figures of the victim's flows there
-_Places = Mapping[tuple[int, int], Sequence[float]]
-
-
 def _on(cells: Sequence[Cell], service: Service) -> Iterator[Harm]:
     alone = {
         cell.subject: blocks.by_seed(cell, lambda trial: _value(trial.flows[0], service))
@@ -123,38 +134,29 @@ def _on(cells: Sequence[Cell], service: Service) -> Iterator[Harm]:
         for mine in (0,) if cell.subject == cell.reference else (0, 1):
             victim, by = cell.names[mine], cell.names[1 - mine]
             baseline = own.get(victim, {})
+            places = baseline if victim == by else _places(cell, service, (mine,))
             if victim == by:
                 other = with_own = _arm(baseline)
             else:
-                places = _places(cell, service, (mine,))
                 other, with_own = _arm(places), _matched(baseline, places)
             if other and (alone.get(victim) or with_own):
-                yield of_arms(cell.network.name, victim, by, service, alone.get(victim, {}), with_own, other)
+                arms = alone.get(victim, {}), with_own, other
+                trials = sum(len(values) for values in places.values())
+                spread = blocks.scatter(baseline) if service.is_divided else None
+                yield of_arms(cell.network.name, victim, by, service, *arms, trial_sd=spread, trials=trials)
 
 
-def _places(cell: Cell, service: Service, flows: Sequence[int]) -> _Places:
-    """Figures of the seeds in which all of these flows have a figure in all trials."""
-    figures: dict[tuple[int, int], list[float]] = {}
-    for seed, trials in blocks.whole(cell).items():
-        values = [
-            (blocks.position(cell, trial, flow), _value(trial.flows[flow], service))
-            for trial in trials
-            for flow in flows
-        ]
-        known = [(place, value) for place, value in values if value is not None]
-        if len(known) == len(values):
-            for place, value in known:
-                figures.setdefault((seed, place), []).append(value)
-    return figures
+def _places(cell: Cell, service: Service, flows: Sequence[int]) -> Places:
+    return blocks.by_position(cell, lambda trial, flow: _value(trial.flows[flow], service), flows)
 
 
-def _arm(places: _Places) -> dict[int, float]:
+def _arm(places: Places) -> dict[int, float]:
     """Seed → mean over its positions."""
     means = ((seed, sum(values) / len(values)) for (seed, _), values in places.items())
     return seeds.by_seed(means)
 
 
-def _matched(baseline: _Places, places: _Places) -> dict[int, float]:
+def _matched(baseline: Places, places: Places) -> dict[int, float]:
     """The baseline's figures in the positions of ``places``; seeds that lack a position are left out.
 
     A seed that is not in ``places`` must have every position that ``places`` has.
@@ -175,11 +177,22 @@ def _matched(baseline: _Places, places: _Places) -> dict[int, float]:
 
 
 def of_arms(
-    network: str, victim: str, by: str, service: Service, alone: Arm, with_own: Arm, with_other: Arm
+    network: str,
+    victim: str,
+    by: str,
+    service: Service,
+    alone: Arm,
+    with_own: Arm,
+    with_other: Arm,
+    *,
+    trial_sd: float | None = None,
+    trials: int = 0,
 ) -> Harm:
     """The harm of these arms; see :class:`Harm`."""
     excess = _replicates(with_own, with_other, service) if victim != by else None
     test = None if excess is None else compare(with_other, with_own)
+    difference = None if excess is None else _difference(with_own, with_other)
+    p = None if excess is None or test is None else _p(excess, with_own, with_other, test)
     return Harm(
         network=network,
         victim=victim,
@@ -190,10 +203,12 @@ def of_arms(
         with_other=with_other,
         harm=_interval(_replicates(alone, with_other, service), alone, with_other),
         own_harm=_interval(_replicates(alone, with_own, service), alone, with_own),
-        difference=None if excess is None else _difference(with_own, with_other),
+        difference=difference,
         excess=_interval(excess, with_own, with_other),
-        p=None if excess is None or test is None else _p(excess, with_own, with_other, test),
+        p=p if difference is None else p_with_scatter(p, difference.estimate, trial_sd, trials),
         test=test,
+        trial_sd=trial_sd,
+        trials=trials,
     )
 
 

@@ -76,6 +76,18 @@ def p_with_chance(p: float | None, trials: int) -> float | None:
     return None if p is None else max(p, least_p(trials))
 
 
+def p_with_scatter(p: float | None, difference: float, sd: float | None, trials: int) -> float | None:
+    """A test's p, but at least the chance that a mean of ``trials`` is ``difference`` away from its truth.
+
+    ``sd`` is that of one trial, known from other trials, in the unit of ``difference``; None if unknown.
+    Two-sided, by the normal distribution. Few trials that are alike by chance show a tiny spread, and a tiny
+    p; their mean is no more certain than this. None without a test.
+    """
+    if p is None or not sd or trials < 1:
+        return p
+    return max(p, float(2 * scipy.special.ndtr(-abs(difference) * math.sqrt(trials) / sd)))
+
+
 def _one_sample(test: Test, values: FloatArray, null: float, scale: Scale, size: float | None) -> Comparison:
     seeds = len(values)
     varies = jackknife.varies(values, size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import polars as pl
 
@@ -11,7 +12,7 @@ from cambrian.report import blocks, families, hints, limits, placebo
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.tables import rows
 from cambrian.stats import states
-from cambrian.stats.compare import Comparison, compare
+from cambrian.stats.compare import Comparison, compare, p_with_scatter
 from cambrian.stats.scale import Scale
 from cambrian.stats.states import Margin
 
@@ -69,6 +70,11 @@ def _row(cell: Cell, floor: Cell, name: str) -> tuple[rows.Row, Comparison | Non
         blocks.by_seed(one, lambda trial: quantities.ALL[name].value(trial, 0)) for one in (cell, floor)
     )
     test = compare(mine, its) if mine and its else None
+    if test and name == "share_percent":
+        # what one flow gains, the other loses: chance may decide who has it
+        own = blocks.by_position(floor, quantities.ALL[name].value)
+        p = p_with_scatter(test.p, test.difference.estimate, blocks.scatter(own), cell.orders * len(mine))
+        test = replace(test, p=p)
     row = rows.place(cell) | {
         "contestant": cell.subject,
         "reference": cell.reference,
