@@ -101,7 +101,7 @@ class Key(_Frozen):
 @cache
 def key() -> Key:
     """Read ``faults.toml``."""
-    file = TomlFile(Path(__file__).with_name("faults.toml"), "docs/explanation/judging.md")
+    file = TomlFile(Path(__file__).with_name("faults.toml"), "docs/explanation/judge-tests.md")
     return file.build(Key, (), file.raw)
 
 
