@@ -8,6 +8,7 @@ from collections import Counter
 import polars as pl
 import pytest
 
+from cambrian.stacks import catalogue
 from tests.unit.docs.pages import DOCS
 
 PAGE = " ".join((DOCS / "explanation/fidelity.md").read_text(encoding="utf-8").split())
@@ -33,18 +34,26 @@ def test_the_verdicts_are_the_atlas_s() -> None:
     assert said == [counts.total(), *(counts[one] for one in verdicts)]
 
 
+PROOF = (DOCS / "reference/stacks.md").read_text(encoding="utf-8").partition("## Proof")[2]
+
+
 def test_the_stacks_proof_is_the_table_s() -> None:
-    rows = re.findall(
-        r"^\|.*\| (passes|passes, with a cause: .*|fails.*) \|$",
-        (DOCS / "reference/stacks.md").read_text(encoding="utf-8").partition("## Proof")[2],
-        re.MULTILINE,
-    )
+    rows = re.findall(r"^\|.*\| (passes|passes, with a cause: .*|fails.*) \|$", PROOF, re.MULTILINE)
     proof = [row for row in rows if not row.startswith("fails")]
     with_cause = sum(row != "passes" for row in proof)
-    assert _figures(r"All (\d+) implementations of \d+ stacks pass, (\d+) of them with a cause") == [
+    assert _figures(r"all (\d+) implementations of \d+ stacks passed, (\d+) of them with a cause") == [
         len(proof),
         with_cause,
     ]
+
+
+def test_the_stacks_proof_names_what_is_newer_than_it() -> None:
+    rows = set(re.findall(r"^\| (\S+) \| (\S+) \| [\d.]+% \|", PROOF, re.MULTILINE))
+    today = {(name, cca) for name, stack in catalogue.load().items() for cca in stack.manifest.ccas}
+    prose = PROOF.partition("\n|")[0]
+    assert rows <= today
+    assert {cca for _, cca in today - rows} == set(re.findall(r"`([a-z\d.-]+)`", prose))
+    assert f"Today there are {len(today)}." in " ".join(prose.split())
 
 
 @pytest.mark.parametrize(
