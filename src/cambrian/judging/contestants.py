@@ -41,6 +41,8 @@ _FIRST_BBR, _LATER_BBR = PARAMETERS["bbr_generation"].kinds
 #: packets for each acknowledgement, from which on a window that grows once for each of them is slow:
 #: two are usual, and a receiver that joins frames has about three
 _ACKS, _RARE_ACKS = "ack_every_packets", 4.0
+#: by packets it compares the flight with the log's window, and nothing tells which of the two is wrong
+_BEYOND = "beyond_window"
 #: rates that are compared with that of cruising, and that itself
 _OVER_CRUISING = frozenset({"cruise_factor", "probe_up_gain", "probe_down_gain", "startup_gain"})
 #: what only the first generation does so
@@ -378,6 +380,8 @@ def failures(judged: Judged) -> Collection[str]:
 
 def _judge(family: str, network: str, one: Measured, reference: Reference | None, unresolved: str) -> Finding:
     finding = findings.judge(network, one, reference)
+    if finding.looks is not None and (one.parameter, one.source) == (_BEYOND, "packets"):
+        return findings.inconclusive(finding, "by its packets and the log's window, which may be another one")
     if finding.looks is None or one.source == "window" or family != "cubic" or one.parameter not in _FITTED:
         return finding
     if unresolved:

@@ -21,6 +21,9 @@ _BELOW_WINDOW = {"max_window_packets": 0.1, "initial_window_packets": math.inf}
 #: parameters that both sources measure in the same events; pacing and bursts come from different times, and a
 #: flight that is soon back does not show whether its window was taken back or grew
 _COMPARED = frozenset({"beta", "alpha", *_BELOW_WINDOW})
+#: its estimate by packets is itself a comparison with the log's window: so many round trips show that the two
+#: exclude each other
+_BEYOND, _MOST_TRIPS = "beyond_window", 0.5
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,12 @@ def contradicts(
 ) -> Contradiction | None:
     """The contradiction, if the intervals from window and packets lie farther apart than the tolerance.
 
-    None if they agree, if one of the two is missing, or if one has too few events.
+    None if they agree, if one of the two is missing, or if one has too few events. Packets alone show whether
+    the flight is beyond the log's window.
     """
     window, packets = measured.get((name, "window")), measured.get((name, "packets"))
+    if name == _BEYOND and reference is not None and packets is not None:
+        return _beyond(network, packets, window, reference)
     if name not in _COMPARED or reference is None or window is None or packets is None:
         return None
     if min(window.events, packets.events) < PARAMETERS[name].fewest:
@@ -69,3 +75,22 @@ def contradicts(
     elif name == "initial_window_packets":
         text += ": its window grows before the first data is acknowledged"
     return Contradiction(network, name, text, min(window.trials, packets.trials) >= FEWEST_TRIALS)
+
+
+def _beyond(
+    network: str, packets: Measured, log: Measured | None, reference: Reference
+) -> Contradiction | None:
+    """The flight is beyond the log's window, and the log's own bytes in flight do not say so.
+
+    Either the sender does not keep to its window, or the log has another one: nothing tells which.
+    """
+    admitted = log is not None and log.low > reference.tolerance
+    if admitted or packets.events < PARAMETERS[_BEYOND].fewest or packets.low <= _MOST_TRIPS:
+        return None
+    text = (
+        f"the log's window and the packets exclude each other: {PARAMETERS[_BEYOND].title} is "
+        f"{value_text(packets)} by its packets"
+    )
+    if log is not None:
+        text += f" and {value_text(log)} in the stack's log"
+    return Contradiction(network, _BEYOND, text, packets.trials >= FEWEST_TRIALS)

@@ -449,6 +449,23 @@ def test_window_and_packets_that_exclude_each_other_are_a_finding() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("packets", "log", "contradicted"),
+    [(0.95, None, True), (0.95, 0.0, True), (0.95, 0.9, False), (0.4, None, False), (0.0, None, False)],
+)
+def test_a_flight_beyond_the_logged_window_accuses_neither(
+    packets: float, log: float | None, contradicted: bool
+) -> None:
+    """Either the sender keeps more in flight than its window, or the log has another one: nothing tells."""
+    both = [one("beyond_window", packets, source="packets", events=100)]
+    both += [] if log is None else [one("beyond_window", log, events=100)]
+    found = judge("cubic", *both)
+    (finding,) = (each for each in found.findings if each.key == "beyond_window")
+    assert [each.parameter for each in found.contradictions] == ["beyond_window"] * contradicted
+    assert all("exclude each other" in each.text for each in found.contradictions)
+    assert finding.status == ("off" if log == 0.9 else "as it should be" if packets == 0 else "inconclusive")
+
+
 def test_what_restates_a_contradicted_parameter_is_not_believed_either() -> None:
     window, packets = one("beta", 0.7, half=0.005), one("beta", 0.496, source="packets", half=0.046)
     connections = one("emulated_connections", 1.67, half=0.02)
