@@ -19,6 +19,7 @@ from cambrian.metrics.parameters.estimate import (
     Measured,
     Missing,
     Source,
+    common_lower_by,
     differing,
     pooled,
 )
@@ -118,7 +119,7 @@ def _of_flows(estimates: Sequence[Estimate]) -> Estimate | Missing:
     resolution = max(one.resolution for one in estimates)
     if first.label is None:
         resolution += max(abs(one.value - float(np.median(samples))) for one in estimates)
-    lower_by = max(one.lower_by for one in estimates)
+    lower_by = common_lower_by(estimates, float(np.median(samples)))
     return replace(first, samples=samples, events=events, resolution=resolution, lower_by=lower_by)
 
 

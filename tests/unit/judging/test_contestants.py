@@ -524,7 +524,19 @@ def test_a_beta_of_the_bytes_in_flight_is_not_off() -> None:
     assert statuses("cubic", replace(low, lower_by=0.02), alpha) == {"beta": "off", "alpha": "off"}
     assert statuses("cubic", replace(low, samples=(0.85,)))["beta"] == "off"
     both = contestants.of_flows([[low], [replace(low, lower_by=0.02)]])
-    assert isinstance(both[0], Estimate) and both[0].lower_by == 0.113
+    assert isinstance(both[0], Estimate) and both[0].lower_by == pytest.approx(0.02)
+
+
+def test_many_drops_in_one_trial_excuse_no_other_trial() -> None:
+    """β of 0.5 with bursts of drops in one of two trials was inconclusive: of 0.9 of the bytes in flight."""
+    bursts, lone = replace(one("beta", 0.5), lower_by=0.4), replace(one("beta", 0.501), lower_by=0.03)
+
+    def status(*each: Estimate) -> str:
+        found = contestants.judge("n", "cubic", [[beta] for beta in each])
+        return next(finding.status for finding in found.findings if finding.key == "beta")
+
+    assert status(bursts, lone) == "off"
+    assert status(bursts, replace(lone, lower_by=0.4)) == "inconclusive"
 
 
 def test_a_network_without_bbrs_generation_follows_one_that_shows_it() -> None:

@@ -147,8 +147,16 @@ def _estimate(parameter: str, values: FloatArray, error: FloatArray, source: Sou
 def _beta(
     parameter: str, ratio: FloatArray, error: FloatArray, of_flight: FloatArray, source: Source
 ) -> Estimate:
-    lower_by = float(np.median(of_flight) - np.median(ratio))
-    return replace(_estimate(parameter, ratio, error, source), lower_by=lower_by)
+    return replace(_estimate(parameter, ratio, error, source), lower_by=_lower_by(ratio, of_flight))
+
+
+def _lower_by(values: FloatArray, of_flight: FloatArray) -> float:
+    """How much lower the values are than those of the flight, at most, in nearly all events.
+
+    A share of the flight is the same in each event, however many packets each has lost: an event with many
+    drops excuses no others.
+    """
+    return max(0.0, float(np.quantile(of_flight, ODD_SHARE) - np.median(values)))
 
 
 def _connections(
@@ -157,9 +165,8 @@ def _connections(
     """N of β; dN = (1 − β)/(1 − β_N)² · dβ_N."""
     cut, cut_of_flight = np.maximum(1 - ratio, error), np.maximum(1 - of_flight, error)
     number = (1 - one) / cut
-    lower_by = float(np.median((1 - one) / cut_of_flight) - np.median(number))
     found = _estimate("emulated_connections", number, (1 - one) / cut**2 * error, source)
-    return replace(found, lower_by=lower_by)
+    return replace(found, lower_by=_lower_by(number, (1 - one) / cut_of_flight))
 
 
 def depth_below_maximum(found: Reductions) -> FloatArray:

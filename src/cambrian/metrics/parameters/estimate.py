@@ -94,7 +94,7 @@ class Measured:
     ``trials``: differing trials that show it, of ``of_trials`` that ran. ``events``: over those.
     ``agreement``: of a kind, the share of events that are of the kind ``label``; 1 of a number.
     ``agreeing``: trials whose own kind is ``label``; all of them for a number. ``shown``: trials that
-    show it, of ``ran``; here identical trials count each. ``lower_by``: the largest of the trials' own.
+    show it, of ``ran``; here identical trials count each. ``lower_by``: what each trial's own allows.
     """
 
     parameter: str
@@ -190,8 +190,16 @@ def pooled(estimates: Sequence[Estimate], of_trials: int = 0) -> Measured:
         of_trials=max(of_trials, len(estimates)),
         shown=len(estimates),
         ran=max(of_trials, len(estimates)),
-        lower_by=max(one.lower_by for one in estimates),
+        lower_by=common_lower_by(estimates, centre),
     )
+
+
+def common_lower_by(estimates: Sequence[Estimate], value: float) -> float:
+    """How much lower than in the standard's way the common ``value`` may be, by each of the estimates.
+
+    The standard's value is one for all of them: what one of them excludes, another does not allow.
+    """
+    return max(0.0, min(one.value + one.lower_by for one in estimates) - value)
 
 
 def _commonest(estimates: Sequence[Estimate]) -> tuple[str | None, float]:

@@ -179,6 +179,17 @@ def beta_of(events: Reductions, signals: Signals) -> Estimate | Missing:
     return next(iter(decrease.estimates(events, "cubic", "window", signals, never(events), 2.0)))
 
 
+@pytest.mark.parametrize(("bursts", "most"), [(0, 0.05), (11, 0.05), (20, 0.5)])
+def test_bursts_of_drops_excuse_only_a_beta_of_the_flight_in_all_events(bursts: int, most: float) -> None:
+    """0.5 of the window, and 24 drops in some events: 0.88 of the flight there, and 0.53 in the others."""
+    before = np.full(20, 60.0)
+    events = events_of(np.arange(20) * 10**10, before, before / 2)
+    drops = np.where(np.arange(20) < bursts, 24, 1)
+    found = beta_of(events, Signals(drops, np.zeros(20, np.int64)))
+    assert isinstance(found, Estimate) and found.value == 0.5
+    assert found.lower_by <= most and (bursts < 20 or found.lower_by > 0.3)
+
+
 def test_growth_in_many_short_round_trips_takes_nothing_back() -> None:
     """One deep queue at the start does not stretch the round trips of later events."""
     of = window((0, 100), (310, 70), (700, 100), (900, 101))
