@@ -32,7 +32,7 @@ class Rows:
 
     ``cwnd_bytes`` and ``in_flight_bytes`` repeat the last value in rows without one, and are NaN
     before the first. ``ssthresh_bytes`` likewise, but infinite in rows with a window and without a
-    threshold. ``rtt_ns`` is the smoothed round trip, and the first sample before that.
+    threshold, and where it is 0. ``rtt_ns`` is the smoothed round trip, and the first sample before that.
     ``lost``: the row reports a congestion event. ``cut``: the window is smaller than before, by a
     congestion event, or by a twentieth and more. ``probe``, ``timeout``: a PTO, an RTO. ``acked``: an
     acknowledgement.
@@ -86,8 +86,10 @@ def of_flow(transport: pl.DataFrame, flow: int) -> pl.DataFrame:
 
 def rows(mine: pl.DataFrame) -> Rows:
     """The arrays of one flow's rows (see :func:`of_flow`)."""
+    # 0 stands for none: no window comes to it
+    unset = (pl.col("ssthresh_bytes") == 0).fill_null(False)
     threshold = (
-        pl.when(pl.col("ssthresh_bytes").is_null() & pl.col("cwnd_bytes").is_not_null())
+        pl.when(unset | (pl.col("ssthresh_bytes").is_null() & pl.col("cwnd_bytes").is_not_null()))
         .then(float("inf"))
         .otherwise(pl.col("ssthresh_bytes").cast(pl.Float64))
     )

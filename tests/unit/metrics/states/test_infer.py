@@ -60,6 +60,15 @@ def test_a_threshold_says_where_slow_start_is() -> None:
     assert _of(below, end_s=0.3).time_ns == {"slow_start": 200 * MS, "congestion_avoidance": 100 * MS}
 
 
+def test_a_threshold_of_zero_is_none() -> None:
+    """Zero until the first loss, as in a log of a threshold that is not set: that is slow start."""
+    rows = windows([(0, 10, 9), (100, 20, 19), (200, 40, 39)])
+    unset = rows.with_columns(ssthresh_bytes=pl.Series([0, 30 * MSS, 30 * MSS], dtype=pl.Int64))
+    assert _of(unset, end_s=0.3).time_ns == {"slow_start": 200 * MS, "congestion_avoidance": 100 * MS}
+    never = windows(_slow_start(400)).with_columns(ssthresh_bytes=pl.lit(0, pl.Int64))
+    assert set(_of(never, end_s=0.4).time_ns) == {"slow_start"}
+
+
 def test_a_window_at_its_maximum_is_told_from_a_plateau() -> None:
     capped = _slow_start(170) + [(at, 107) for at in range(170, 10_000)]
     assert "congestion_avoidance_maxed" in _of(windows(capped)).time_ns
