@@ -6,8 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from cambrian.metrics.columns import FloatArray
 from cambrian.metrics.parameters import bbr_probe_bw, bbr_probe_rtt, bbr_startup, bbr_window
-from cambrian.metrics.parameters.bbr_bdp import bdp_packets, link_packets, window_has_other_unit
+from cambrian.metrics.parameters.bbr_bdp import (
+    bdp_packets,
+    carried_packets,
+    link_packets,
+    unfilled_packets,
+    window_has_other_unit,
+)
 from cambrian.metrics.parameters.bbr_low_stages import low_stages
 from cambrian.metrics.parameters.bbr_phases import Phases, by_named_phases, phases, stays_in_startup
 from cambrian.metrics.parameters.bbr_probe_bw import GENERATION, LATER, generation
@@ -36,13 +43,14 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     if trace.family != "bbr":
         return
     frame = frame_bytes(trace)
+    carried = carried_packets(trace, frame)
     seen = _rates(trace, frame)
-    for one in _of_rates(trace, frame, seen):
+    for one in _of_rates(trace, frame, carried, seen):
         # few packets a round trip, or a long one, make a later generation probe as often as the first
         is_logs = (one.parameter, one.source) == (GENERATION, "window")
         yield generation(LATER, "window") if is_logs and names_phases(trace) else one
     left = any(not stays_in_startup(rates, trace, found) for rates, found in seen.values())
-    yield from _of_flights(trace, frame, left_startup=left)
+    yield from _of_flights(trace, frame, carried, left_startup=left)
     why = "the trace does not show the rounds of Startup, so their growth is unknown"
     yield Missing("startup_threshold", why)
 
@@ -75,7 +83,9 @@ def _known(rates: Rates, trace: FlowTrace) -> float:
     return float(np.isfinite(rates.rate_bps[late]).mean()) if late.any() else 1.0
 
 
-def _of_rates(trace: FlowTrace, frame: int, seen: Seen) -> Iterator[Estimate | Missing]:
+def _of_rates(
+    trace: FlowTrace, frame: int, carried: FloatArray, seen: Seen
+) -> Iterator[Estimate | Missing]:
     if hidden := _hides_rates(trace, frame):
         yield from _missing(RATE_KEYS, hidden, "window")
         yield from _missing(RATE_KEYS, hidden, "packets")
@@ -94,16 +104,19 @@ def _of_rates(trace: FlowTrace, frame: int, seen: Seen) -> Iterator[Estimate | M
             )
             yield from _missing(RATE_KEYS, why, source)
         else:
-            yield from bbr_probe_bw.estimates_from_rates(rates, found, trace, frame)
+            yield from bbr_probe_bw.estimates_from_rates(rates, found, trace, frame, carried)
             yield bbr_startup.estimates_from_rates(rates, found, trace)
 
 
-def _of_flights(trace: FlowTrace, frame: int, *, left_startup: bool) -> Iterator[Estimate | Missing]:
-    bdp = bdp_packets(trace, frame)
+def _of_flights(
+    trace: FlowTrace, frame: int, carried: FloatArray, *, left_startup: bool
+) -> Iterator[Estimate | Missing]:
+    bdp = bdp_packets(carried)
     other_unit = trace.has_window and window_has_other_unit(trace, bdp)
     if trace.has_window and not other_unit:
         stages = low_stages(trace)
-        yield bbr_window.estimate_from_window(stages, trace, bdp, left_startup=left_startup)
+        fills = unfilled_packets(carried, trace, frame) is None
+        yield bbr_window.estimate_from_window(stages, trace, bdp, left_startup=left_startup, fills=fills)
         if stages:
             yield from bbr_probe_rtt.estimates_from_stages(stages, trace, bdp, "window")
         else:

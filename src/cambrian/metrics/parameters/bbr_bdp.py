@@ -17,18 +17,20 @@ OTHER_UNIT = 20
 FULL_SHARE = 0.97
 
 
-def bdp_packets(trace: FlowTrace, frame_bytes: int) -> float:
+def bdp_packets(carried: FloatArray) -> float:
     """Upper quartile of the packets that left the bottleneck in a round trip; 0 if none did.
 
-    ``frame_bytes``: size of a full frame of the flow, one packet. Silences do not count, and only round
-    trips in ProbeBW, if the log tells: a flow that stays in ProbeRTT carries a part of its path's product.
+    ``carried``: by :func:`carried_packets`.
     """
-    carried = carried_packets(trace, frame_bytes)
     return float(np.quantile(carried, OF_ROUNDS)) if len(carried) else 0.0
 
 
 def carried_packets(trace: FlowTrace, frame_bytes: int) -> FloatArray:
-    """Packets that left the bottleneck in each round trip that counts for :func:`bdp_packets`."""
+    """Packets that left the bottleneck in each round trip that counts.
+
+    ``frame_bytes``: size of a full frame of the flow, one packet. Silences do not count, and only round
+    trips in ProbeBW, if the log tells: a flow that stays in ProbeRTT carries a part of its path's product.
+    """
     left = departed(trace.packets)
     if not left.height:
         return np.empty(0)
@@ -52,11 +54,17 @@ def link_packets(trace: FlowTrace, frame_bytes: int) -> float:
     return (trace.rate_mbps or 0.0) * 1e3 * trace.rtt_ms / (BITS_PER_BYTE * max(frame_bytes, 1))
 
 
-def unfilled_packets(trace: FlowTrace, frame_bytes: int) -> float | None:
+def unfilled_packets(carried: FloatArray, trace: FlowTrace, frame_bytes: int) -> float | None:
     """Packets that the flow usually carries in a round trip; None if it fills the link, or is not alone."""
-    carried = carried_packets(trace, frame_bytes)
     if not trace.alone or not len(carried):
         return None
     # a round trip holds a whole number of packets
     usual = float(np.median(carried)) + 1
     return usual if usual < FULL_SHARE * link_packets(trace, frame_bytes) else None
+
+
+def why_unfilled(trace: FlowTrace) -> str:
+    """Why a flow with :func:`unfilled_packets` carries less than the link could, as a clause."""
+    if trace.random_loss:
+        return "the path loses packets before the link"
+    return "it leaves a part of the link unused"

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import BITS_PER_BYTE, NS_PER_S, FloatArray, departed
-from cambrian.metrics.parameters.bbr_bdp import bdp_packets, link_packets, unfilled_packets
+from cambrian.metrics.parameters.bbr_bdp import bdp_packets, link_packets, unfilled_packets, why_unfilled
 from cambrian.metrics.parameters.bbr_phases import Phases, cruises, stays_in_startup
 from cambrian.metrics.parameters.bbr_rates import Rates
 from cambrian.metrics.parameters.bbr_settled import NEVER, STILL, names_phases, never_says_probe_bw
@@ -54,20 +54,21 @@ KNOWN_NS = 10 * NS_PER_S
 
 
 def estimates_from_rates(
-    rates: Rates, found: Phases, trace: FlowTrace, frame_bytes: int
+    rates: Rates, found: Phases, trace: FlowTrace, frame_bytes: int, carried: FloatArray
 ) -> Iterator[Estimate | Missing]:
-    """ProbeBW's parameters from one source of rates."""
+    """ProbeBW's parameters from one source of rates. ``carried``: packets in each round trip."""
     source = rates.source
     if never_says_probe_bw(trace):
         for key in KEYS:
             yield Missing(key, NEVER, source)
         return
-    yield from _probing(found, trace, source, frame_bytes)
-    yield _cruising(rates, found, trace, frame_bytes)
+    kind = kind_of(found, trace, frame_bytes, bdp_packets(carried))
+    yield from _probing(found, trace, source, frame_bytes, kind)
+    yield _cruising(rates, found, trace, unfilled_packets(carried, trace, frame_bytes), frame_bytes, kind)
 
 
 def _probing(
-    found: Phases, trace: FlowTrace, source: Source, frame_bytes: int
+    found: Phases, trace: FlowTrace, source: Source, frame_bytes: int, kind: int | None
 ) -> Iterator[Estimate | Missing]:
     probes = found.start_ns if found.refills else found.up_gain
     if len(probes) < FEWEST_PROBES:
@@ -79,35 +80,43 @@ def _probing(
         return
     why = REFILLS if found.refills else ""
     if not trace.alone or trace.random_loss:
-        is_later = names_phases(trace) or kind_of(found, trace, frame_bytes) == LATER
+        is_later = names_phases(trace) or kind == LATER
         why = BOUNDED if is_later else why
     if why:
         for key in GAINS:
             yield Missing(key, why, source)
     else:
         yield from _gains(found, source)
-    yield from _cycle(found, trace, source, frame_bytes)
+    yield from _cycle(found, trace, source, frame_bytes, kind)
 
 
-def _cruising(rates: Rates, found: Phases, trace: FlowTrace, frame_bytes: int) -> Estimate | Missing:
+def _cruising(
+    rates: Rates,
+    found: Phases,
+    trace: FlowTrace,
+    carried: float | None,
+    frame_bytes: int,
+    kind: int | None,
+) -> Estimate | Missing:
+    """``carried``: packets in a usual round trip; None if they fill the link, or it is shared."""
     source = rates.source
-    if why := _hides_cruising(found, trace, source, frame_bytes):
+    if why := _hides_cruising(trace, source, kind):
         return Missing("cruise_factor", why, source)
-    may_be_later = kind_of(found, trace, frame_bytes) != FIRST
-    levels = cruises(rates, trace, found, may_be_later=may_be_later)
+    levels = cruises(rates, trace, found, may_be_later=kind != FIRST)
     if not len(levels):
         still = stays_in_startup(rates, trace, found)
         unsteady = FROM_DRAIN if found.may_start_in_drain else "no steady rate that only pacing sets"
         return Missing("cruise_factor", STILL if still else REFILLS if found.refills else unsteady, source)
-    carried = unfilled_packets(trace, frame_bytes)
     paced = float(np.median(levels)) * link_packets(trace, frame_bytes)
     if carried is not None and paced > MORE_THAN_CARRIED * carried:
-        why = "it leaves a part of the link unused, and sends less than its pacing rate lets it"
+        why = f"{why_unfilled(trace)}, and carries less than its pacing rate lets go"
+        if trace.random_loss:
+            why = f"{why_unfilled(trace)}, and less comes to it than its pacing rate lets go"
         return Missing("cruise_factor", why, source)
     return Estimate("cruise_factor", _all(levels), CRUISE_RESOLUTION[source], source)
 
 
-def _hides_cruising(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) -> str:
+def _hides_cruising(trace: FlowTrace, source: Source, kind: int | None) -> str:
     """Why this path shows no cruising rate; empty if it may."""
     if not trace.alone:
         return "the bottleneck's rate is shared"
@@ -115,7 +124,7 @@ def _hides_cruising(found: Phases, trace: FlowTrace, source: Source, frame_bytes
         return "a slow receiver limits the rate"
     if source == "packets" and trace.random_loss:
         return "the path loses packets before they are counted"
-    if trace.random_loss and kind_of(found, trace, frame_bytes) != FIRST:
+    if trace.random_loss and kind != FIRST:
         # draft-ietf-ccwg-bbr: each round trip with a loss lowers the bound bw_shortterm to the latest rate
         return "random losses may lower the rate at which it cruises: no probes show the first generation"
     return ""
@@ -142,7 +151,9 @@ def _gain(key: str, gains: FloatArray, source: Source) -> Estimate | Missing:
     return Estimate(key, _all(same), GAIN_RESOLUTION[source], source)
 
 
-def _cycle(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) -> Iterator[Estimate | Missing]:
+def _cycle(
+    found: Phases, trace: FlowTrace, source: Source, frame_bytes: int, kind: int | None
+) -> Iterator[Estimate | Missing]:
     """A cycle lasts as configured or longer, by what each phase waits for; half of that is taken off."""
     rounds = np.diff(found.start_ns) / trace.rtt_ns
     usual = float(np.median(rounds))
@@ -154,20 +165,20 @@ def _cycle(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) ->
         yield Estimate("cycle_rounds", _all(whole - longer / 2), longer / 2, source)
     else:
         yield Missing("cycle_rounds", "the times between the probes differ", source)
-    kind = kind_of(found, trace, frame_bytes)
     if kind is None or (source == "packets" and not regular):
         yield Missing(GENERATION, "the times between the probes fit no generation, or both", source)
     else:
         yield generation(kind, source)
 
 
-def kind_of(found: Phases, trace: FlowTrace, frame_bytes: int) -> int | None:
+def kind_of(found: Phases, trace: FlowTrace, frame_bytes: int, packets: float) -> int | None:
     """The only generation that probes at such times; None for neither or both.
 
     On a long path, or on one of few packets, a later generation probes as often as the first. Where
     packets take long, or a queue stays, the first one's round trips are longer than the path's.
+    ``packets``: the path's product; 0 if it is unknown.
     """
-    cycles_ns, packets = np.diff(found.start_ns), bdp_packets(trace, frame_bytes)
+    cycles_ns = np.diff(found.start_ns)
     if len(cycles_ns) < FEWEST_PROBES - 1 or not packets:
         return None
     usual_ns = float(np.median(cycles_ns))

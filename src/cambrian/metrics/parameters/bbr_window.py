@@ -12,7 +12,7 @@ import polars as pl
 
 from cambrian.metrics.columns import BITS_PER_BYTE, FloatArray, int64
 from cambrian.metrics.parameters import bursts
-from cambrian.metrics.parameters.bbr_bdp import unfilled_packets
+from cambrian.metrics.parameters.bbr_bdp import why_unfilled
 from cambrian.metrics.parameters.bbr_low_stages import LowStage, waits_s
 from cambrian.metrics.parameters.bbr_rates import WARM_UP_ROUNDS
 from cambrian.metrics.parameters.bbr_settled import (
@@ -44,12 +44,12 @@ V2_INTERVAL_S = 7.5
 
 
 def estimate_from_window(
-    stages: Sequence[LowStage], trace: FlowTrace, bdp: float, *, left_startup: bool
+    stages: Sequence[LowStage], trace: FlowTrace, bdp: float, *, left_startup: bool, fills: bool
 ) -> Estimate | Missing:
     """From the stack's own window.
 
     ``stages``: its ProbeRTTs; ``bdp``: in packets. ``left_startup``: by its rates the flow left Startup; its
-    window may also show it.
+    window may also show it. ``fills``: it fills the link, or is not alone.
     """
     if not trace.alone or not trace.steady or trace.rate_mbps is None:
         why = trace.changing if trace.alone else "the flow's share of the path changes"
@@ -59,9 +59,8 @@ def estimate_from_window(
         return Missing(KEY, why)
     if never_says_probe_bw(trace):
         return Missing(KEY, NEVER)
-    if unfilled_packets(trace, frame_bytes(trace)) is not None:
-        why = "it leaves a part of the link unused, and its largest bandwidth is unknown"
-        return Missing(KEY, why)
+    if not fills:
+        return Missing(KEY, f"{why_unfilled(trace)}, and its largest bandwidth is unknown")
     levels = _levels(trace, stages) if bdp else np.empty(0)
     if not len(levels):
         return Missing(KEY, "the window returns to no common value")

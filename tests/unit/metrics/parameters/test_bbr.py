@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from cambrian.metrics.parameters import bbr
-from cambrian.metrics.parameters.bbr_bdp import bdp_packets
+from cambrian.metrics.parameters.bbr_bdp import bdp_packets, carried_packets
 from cambrian.metrics.parameters.bbr_low_stages import LowStage, plausible
 from cambrian.metrics.parameters.bbr_phases import Phases
 from cambrian.metrics.parameters.bbr_probe_bw import kind_of
@@ -30,6 +30,10 @@ def by_key(trace: FlowTrace) -> dict[tuple[str, Source], Estimate | Missing]:
     keyed = {(one.parameter, one.source): one for one in found}
     assert len(keyed) == len(found), "at most one a parameter and source"
     return keyed
+
+
+def bdp_of(trace: FlowTrace) -> float:
+    return bdp_packets(carried_packets(trace, FRAME))
 
 
 def measured(one: Estimate | Missing) -> Measured:
@@ -98,10 +102,11 @@ def test_a_cycle_of_both_generations_is_of_none(
 ) -> None:
     trace = replace(run(Bbr()), **path)
     queued = trace.packets.with_columns(pl.col("departure_ns") + queue_ms * 1_000_000)
+    path_with_queue = replace(trace, packets=queued)
     starts_ns = (np.arange(1, 20) * cycle_rounds * trace.rtt_ns).astype(np.int64)
     ones = np.ones(len(starts_ns))
     found = Phases(starts_ns, ones, ones, ones)
-    assert kind_of(found, replace(trace, packets=queued), FRAME) == kind
+    assert kind_of(found, path_with_queue, FRAME, bdp_of(path_with_queue)) == kind
 
 
 def test_a_slow_receivers_rate_is_no_cruising_rate() -> None:
@@ -356,6 +361,17 @@ def test_an_application_that_leaves_a_part_of_the_link_unused_is_no_gain() -> No
         assert isinstance(cruise, Missing) and "unused" in cruise.why
 
 
+def test_what_the_path_loses_is_not_left_unused() -> None:
+    """3 % random loss and more: a BBR that fills the link with what it sends was said to leave a part unused."""
+    trace = run(Bbr())
+    kept = replace(trace, packets=trace.packets.gather_every(20, 1), rate_mbps=20.0)
+    lossy = replace(trace, packets=trace.packets.join(kept.packets, on="arrival_ns", how="anti"))
+    found = by_key(replace(lossy, random_loss=True))
+    for key in ("cwnd_gain", "cruise_factor"):
+        one = found[key, "window"]
+        assert isinstance(one, Missing) and "loses packets" in one.why and "unused" not in one.why
+
+
 def test_the_window_of_bbr_v3_is_not_taken_for_its_gain() -> None:
     trace = run(Bbr(interval_s=5, probe_rtt_packets=41))
     for alone, why in ((True, "BBRv2"), (False, "share of the path changes")):
@@ -554,9 +570,8 @@ def test_a_low_window_without_packets_is_a_timeouts_and_no_probe_rtt() -> None:
 def test_a_silence_is_not_a_flows_usual_rate() -> None:
     """Of a trial three times as long as its flow: "window in ProbeRTT is 9.44 BDP; should be 0.5"."""
     trace = run(Bbr())
-    assert bdp_packets(replace(trace, end_ns=3 * trace.end_ns), FRAME) == pytest.approx(
-        bdp_packets(trace, FRAME), rel=0.02
-    )
+    longer = bdp_of(replace(trace, end_ns=3 * trace.end_ns))
+    assert longer == pytest.approx(bdp_of(trace), rel=0.02)
 
 
 def test_a_log_and_a_path_out_of_all_proportion_take_no_memory() -> None:
