@@ -40,15 +40,18 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         return
     found = flight(trace.packets, trace.rtt_ns)
     flown = window.of_flight(trace, found)
+    acknowledged = acks.most(trace)
     if trace.has_window and len(found.arrival_ns):
         own = window.of_stack(trace)
-        yield from _of(trace, own, reductions.in_window(own, found, trace.forward_ns), found, flown)
+        events = reductions.in_window(own, found, trace.forward_ns)
+        yield from _of(trace, own, events, found, flown, acknowledged)
     why = trace.hidden or _rare_acks(trace)
     if why is not None:
         for parameter in _BY_FAMILY.get(trace.family, ()) + _ALWAYS:
             yield Missing(parameter, why, "packets")
         return
-    yield from _of(trace, flown, flight_reductions.in_flight(trace, found, flown), found, flown)
+    events = flight_reductions.in_flight(trace, found, flown)
+    yield from _of(trace, flown, events, found, flown, acknowledged)
 
 
 def _rare_acks(trace: FlowTrace) -> str | None:
@@ -60,8 +63,9 @@ def _rare_acks(trace: FlowTrace) -> str | None:
 
 
 def _of(
-    trace: FlowTrace, own: Window, events: Reductions, found: Flight, flown: Window
+    trace: FlowTrace, own: Window, events: Reductions, found: Flight, flown: Window, acknowledged: float
 ) -> Iterator[Estimate | Missing]:
+    """What one source shows. ``acknowledged``: packets for each acknowledgement."""
     source = own.source
     signals = reductions.signals(events, found, trace.forward_ns)
     unexplained = np.zeros(len(events), bool)
@@ -71,7 +75,7 @@ def _of(
         if known is not None:
             unexplained = known.cuts
         yield rollback.in_recovery(events, own, found, trace, unexplained)
-    left = list(decrease.estimates(events, trace.family, source, signals, unexplained, acks.most(trace)))
+    left = list(decrease.estimates(events, trace.family, source, signals, unexplained, acknowledged))
     yield from left
     yield from rollback.estimates(events, source, signals.only_marks, "" if trace.steady else trace.changing)
     yield from window_cap.estimates(trace, own, flown, found)
