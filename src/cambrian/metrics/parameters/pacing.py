@@ -51,6 +51,10 @@ _DELAYED_ACK_NS = 25_000_000
 _SAME_LAG = 0.1
 _SAME_LAG_TRAINS = 0.8
 _SHORTEST_TIMER_NS = 2_000_000
+#: of a loop's trains, so few are nearer to the one before, or later after an acknowledgement, than a tick; and
+#: a tick is this much of a timer's time at least, for its clock is the sender's
+_FEW = 0.05
+_SHORTEST_TICK = 0.95
 #: in the first round trip: a train with so much of its packets is the initial window in one go
 _ONE_GO = 0.5
 #: and no pacer is so many times as fast as cwnd/RTT (BBR's Startup: 2.89); what comes sooner left with the
@@ -166,6 +170,10 @@ def _doubt(trace: FlowTrace, begun: Beginning, start: Trains, clocked: BoolArray
     if lag_ns is not None:
         why = "which a receiver's timer may delay"
         return f"packets leave {lag_ns / NS_PER_MS:.1f} ms after an acknowledgement is due, {why}"
+    tick_ns = _tick_ns(trace, begun, start)
+    if tick_ns is not None:
+        apart = f"packets leave {tick_ns / NS_PER_MS:.1f} ms apart or more, and each time within that of an ACK"
+        return f"{apart}: a loop with a timer does so, too"
     most = max(_LARGEST_BURST, len(begun.sizes_bytes))
     if clocked_share(start, clocked & (start.packets <= most)) < LEAST_PACED:
         return f"more than {most} packets leave together: by a pacer, or by credit from the receiver"
@@ -192,6 +200,21 @@ def _constant_lag_ns(trace: FlowTrace, begun: Beginning, start: Trains, clocked:
     usual_ns = float(np.median(lag_ns))
     same = np.abs(lag_ns - usual_ns) <= _SAME_LAG * usual_ns
     return usual_ns if usual_ns >= _SHORTEST_TIMER_NS and same.mean() >= _SAME_LAG_TRAINS else None
+
+
+def _tick_ns(trace: FlowTrace, begun: Beginning, start: Trains) -> float | None:
+    """The time of a loop that answers acknowledgements at its next tick; None if packets do not leave so.
+
+    Its trains are a tick apart or more, and none leaves later than a tick after an acknowledgement. A pacer
+    spreads its packets over the round trip: some leave long after the last acknowledgement.
+    """
+    later = start.start_ns >= begun.start_ns + trace.rtt_ns
+    gaps_ns = np.diff(start.start_ns[later])
+    if not len(gaps_ns):
+        return None
+    tick_ns = float(np.quantile(gaps_ns, _FEW))
+    latest_ns = float(np.quantile(lags_ns(trace, start)[later], 1 - _FEW))
+    return tick_ns if tick_ns >= _SHORTEST_TICK * _SHORTEST_TIMER_NS and latest_ns <= tick_ns else None
 
 
 def clocked_share(start: Trains, clocked: BoolArray) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -100,6 +100,29 @@ def test_a_receiver_with_a_short_timer_paces_no_sender(initial: int, ack_delay_m
 
     assert is_paced(run(None)) in (None, "unpaced")
     assert is_paced(run(1.25)) == "paced"
+
+
+@dataclass
+class InLoop(Sender):
+    """It answers at the next tick of a timer, and then with all that its window allows."""
+
+    tick_ms: int = 4
+
+    def _go(self, now: int, count: int) -> None:
+        tick = self.tick_ms * 1_000_000
+        if now % tick == 0 or not self.sent:
+            super()._go(now, count)
+        elif not self.waiting:
+            self.waiting = True
+            self._at((now // tick + 1) * tick, "timer", 0)
+
+
+@pytest.mark.parametrize("tick_ms", [2, 4, 8])
+@pytest.mark.parametrize("ack_every", [1, 2])
+def test_a_loop_that_answers_at_its_next_tick_does_not_pace(tick_ms: int, ack_every: int) -> None:
+    trace = InLoop(ack_every=ack_every, tick_ms=tick_ms, buffer_packets=500).run()
+    assert is_paced(trace) is None
+    assert is_paced(Sender(ack_every=ack_every, pacing=1.25, buffer_packets=500).run()) == "paced"
 
 
 def test_a_burst_of_credit_is_not_pacing() -> None:
