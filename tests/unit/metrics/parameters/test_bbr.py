@@ -109,6 +109,18 @@ def test_a_cycle_of_both_generations_is_of_none(
     assert kind_of(found, path_with_queue, FRAME, bdp_of(path_with_queue)) == kind
 
 
+def test_acknowledgements_in_bunches_make_each_phase_longer() -> None:
+    """A receiver reads its packets every 10 ms: a phase of 50 ms lasts 60, and 9.3 round trips were no eight."""
+    trace = run(Bbr(cycle_rounds=9.6))
+    at = (pl.col("time_ns") // 10_000_000 + 1) * 10_000_000
+    bunched = trace.transport.with_columns(time_ns=at)
+    found = measured(by_key(replace(trace, transport=bunched))["cycle_rounds", "packets"])
+    assert found.low <= 8 <= found.high
+    holds(by_key(trace)["cycle_rounds", "packets"], 9.6, 8)
+    rare = bunched.filter(pl.col("time_ns") % 50_000_000 == 0)
+    holds(by_key(replace(trace, transport=rare))["cycle_rounds", "packets"], 9.6, 8)
+
+
 def test_a_slow_receivers_rate_is_no_cruising_rate() -> None:
     found = by_key(replace(run(Bbr()), slow_receiver=True))
     assert all(isinstance(found["cruise_factor", source], Missing) for source in SOURCES)
