@@ -9,7 +9,7 @@ from cambrian import paths
 from cambrian.claims.model import Claim, Contradiction, Ledger, Reason
 from cambrian.study import hints
 from cambrian.study.toml_file import TomlFile
-from cambrian.suites import find
+from cambrian.suites import find, names
 
 _DOCS = "docs/reference/claims.md"
 
@@ -38,13 +38,13 @@ def _claims(path: Path, taken: set[str]) -> list[Claim]:
     file.check_keys(["reason", "claim"])
     claims = _with_reasons(file, file.tables("claim", Claim))
     file.unique("claim", "id")
-    file.refuse(
-        find.wrong_parts(
-            (("claim", index, "test", number, "part"), test.part)
-            for index, claim in enumerate(claims)
-            for number, test in enumerate(claim.tests)
-        )
-    )
+    tests = [
+        (("claim", index, "test", number), test)
+        for index, claim in enumerate(claims)
+        for number, test in enumerate(claim.tests)
+    ]
+    file.refuse(find.wrong_parts(((*place, "part"), test.part) for place, test in tests))
+    file.refuse(names.wrong(tests))
     for index, claim in enumerate(claims):
         if claim.paper != path.parent.name:
             remedy = f'give paper = "{path.parent.name}", or move the claim to its paper\'s folder'
@@ -64,6 +64,7 @@ def _contradictions(path: Path, claims: Sequence[Claim]) -> Sequence[Contradicti
     file.refuse(
         find.wrong_parts((("contradiction", index, "part"), one.part) for index, one in enumerate(found))
     )
+    file.refuse(names.wrong((("contradiction", index), one.effect) for index, one in enumerate(found)))
     ids = [claim.id for claim in claims]
     for index, one in enumerate(found):
         for name in one.claims:

@@ -71,15 +71,7 @@ def plan(part: Part, options: RunOptions) -> Planned:
     Raises:
         StudyError: the file has a fault.
     """
-    study = parse_study(
-        _filled(part),
-        str(part.path),
-        part.path.parent,
-        offers.stacks(),
-        catalogue.reference_of,
-        checks,
-    )
-    study = options.with_seeds(study)
+    study = options.with_seeds(study_of(part))
     contestants = (part.contestant,) if part.contestant else ()
     options = replace(options, study=f"{part.suite}/{part.name}", contestants=contestants)
     groups = expand(
@@ -90,6 +82,22 @@ def plan(part: Part, options: RunOptions) -> Planned:
         clock=options.clock,
     )
     return Planned(part, study, _kept(groups, options), options)
+
+
+def study_of(part: Part) -> Study:
+    """The part's study, with the part's contestant in the place of its placeholders.
+
+    Raises:
+        StudyError: the file has a fault.
+    """
+    return parse_study(
+        _filled(part),
+        str(part.path),
+        part.path.parent,
+        offers.stacks(),
+        catalogue.reference_of,
+        checks,
+    )
 
 
 def _kept(groups: list[Group], options: RunOptions) -> list[Group]:

@@ -24,8 +24,8 @@ part = "wpi/grid"
 quantity = "throughput_mbps"
 where = { loss_percent = { at_least = 0.5 }, "option.beta" = [0.6, 0.7] }
 cell = ["rate_mbps"]
-a = { contestant = "a" }
-b = { contestant = "b" }
+a = { contestant = "google-quiche cubic" }
+b = { contestant = "tcp cubic" }
 expect = { above = 1 }
 
 [[claim]]
@@ -196,3 +196,25 @@ def test_a_claim_that_is_judged_without_loss_only_says_so() -> None:
 def test_a_contradiction_names_a_part(tmp_path: Path) -> None:
     error = _error(_ledger(tmp_path, GOOD, CONTRADICTION.replace("/grid", "/gird")), "contradictions.toml")
     assert (error.key, error.line) == ("part", 5)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"tcp cubic"', '"tcp cubik"', "did you mean tcp cubic?"),
+        ('"tcp cubic"', '["tcp cubic", "tcp bbr"]', 'no trial of wpi/grid has contestant = "tcp bbr"'),
+        ('"tcp cubic"', '{ not = "tcp bbr" }', 'no trial of wpi/grid has contestant = "tcp bbr"'),
+        ("{ loss_percent", '{ network = "dsl", loss_percent', 'no trial of wpi/grid has network = "dsl"'),
+    ],
+)
+def test_a_name_that_no_trial_of_the_part_has(tmp_path: Path, old: str, new: str, says: str) -> None:
+    error = _error(_ledger(tmp_path, GOOD.replace(old, new, 1)), "p/claims.toml")
+    assert error.line in (13, 16)
+    assert says in str(error)
+    assert "of p-one" in str(error)
+
+
+def test_a_name_of_a_contradiction_that_no_trial_has(tmp_path: Path) -> None:
+    text = CONTRADICTION + 'where = { stack = "quinn" }\n'
+    error = _error(_ledger(tmp_path, GOOD, text), "contradictions.toml")
+    assert 'no trial of wpi/grid has stack = "quinn"' in str(error)
