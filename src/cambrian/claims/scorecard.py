@@ -20,6 +20,7 @@ from cambrian.claims.verdicts import Finding, combined, run
 from cambrian.effects.model import Bounds, Condition, Name, Scalar, Where
 from cambrian.study.model import Frozen
 from cambrian.study.toml_file import TomlFile
+from cambrian.suites import find, names
 
 Met = Literal["met", "not met", "inconclusive", "not run"]
 _MET: dict[Verdict, Met] = {
@@ -91,11 +92,36 @@ def load(path: Path) -> Scorecard:
     Raises:
         StudyError: a criterion has a fault; with file, line, criterion, key and remedy.
     """
+    return _read(path)[1]
+
+
+def placeholders(stack: str, cca: str) -> dict[str, str]:
+    """What stands in a condition for a contestant: ``$CONTESTANT`` is its name in tables, "quinn cubic"."""
+    return {"$STACK": stack, "$CCA": cca, "$CONTESTANT": f"{stack} {cca}"}
+
+
+def check(path: Path, prefix: str, filled: Mapping[str, str]) -> None:
+    """Check that the parts and the names of a scorecard file are there; arguments as in ``score``.
+
+    Raises:
+        StudyError: as :func:`load`, and for a part or a name that is not there.
+    """
+    file, card = _read(path)
+    tests = [
+        (("criterion", index, "test", number), _placed(test, prefix, filled))
+        for index, criterion in enumerate(card.criteria)
+        for number, test in enumerate(criterion.tests)
+    ]
+    file.refuse(find.wrong_parts(((*place, "part"), test.part) for place, test in tests))
+    file.refuse(names.wrong(tests))
+
+
+def _read(path: Path) -> tuple[TomlFile, Scorecard]:
     file = TomlFile(path, "docs/reference/claims.md")
     file.check_keys(["criterion"])
     criteria = file.tables("criterion", Criterion)
     file.unique("criterion", "id")
-    return Scorecard(criteria)
+    return file, Scorecard(criteria)
 
 
 def _row(criterion: Criterion, whole: Met, result: Finding) -> Row:

@@ -262,10 +262,14 @@ def _run_suites(
     *,
     dry_run: bool,
 ) -> Summary:
+    from cambrian.report.suite import checked
     from cambrian.run import study as studies
     from cambrian.run.scheduler import counted_trials
     from cambrian.suites import run as suite_run
 
+    # a fault of the page is to be known before hours of trials
+    for one in suites:
+        checked.check(one)
     planned = suite_run.planned(suites, part, options)
     if dry_run:
         planned = [replace(plan, groups=options.mine(plan.groups)) for plan in planned]

@@ -13,6 +13,7 @@ from cambrian.effects.where import matching
 from cambrian.published.model import Comparison
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
+from cambrian.study.positions import Path as Place
 from cambrian.study.toml_file import TomlFile
 
 FILE = "comparisons.toml"
@@ -69,12 +70,13 @@ def rows(comparison: Comparison, paper: Path) -> pl.DataFrame:
     return kept
 
 
-def fault(comparison: Comparison, paper: Path, key: str, problem: str, remedy: str) -> StudyError:
-    """A comparison that cannot be used as it stands; ``key`` is one of its own, or ``match.rate`` in one."""
+def fault(comparison: Comparison, paper: Path, at: str | Place, problem: str, remedy: str) -> StudyError:
+    """A comparison that cannot be used as it stands; ``at``: a key of its own, ``match.rate``, or a place."""
     # a comparison does not know its line, so the file is asked once more
     file = _toml(paper / FILE)
     index = [one["name"] for one in file.listed("comparison")].index(comparison.name)
-    return file.error(("comparison", index, *key.split(".", 1)), problem, remedy)
+    steps = at.split(".", 1) if isinstance(at, str) else at
+    return file.error(("comparison", index, *steps), problem, remedy)
 
 
 def _toml(path: Path) -> TomlFile:

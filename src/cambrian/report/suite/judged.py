@@ -69,7 +69,7 @@ def card(
         StudyError: the file is wrong.
     """
     criteria = scorecard.load(path)
-    rows = {prefix: criteria.score(frames, prefix, placeholders) for prefix, placeholders in prefixes.items()}
+    rows = {prefix: criteria.score(frames, prefix, _filled(one)) for prefix, one in prefixes.items()}
     titles = {prefix: _title(prefix, placeholders) for prefix, placeholders in prefixes.items()}
     tests = pl.DataFrame(
         [{"contestant": titles[prefix], **asdict(row)} for prefix, found in rows.items() for row in found],
@@ -104,6 +104,11 @@ def card(
         Table(layout.shown(whole, columns, "Scorecard", f"{name}.csv"), whole),
         Table(layout.shown(tests, details, "Every test", f"{name}-tests.csv", folded=True), tests),
     )
+
+
+def _filled(placeholders: Mapping[str, str]) -> Mapping[str, str]:
+    """Those of a condition: a page's ``$CONTESTANT`` is a folder, a condition's is a name."""
+    return scorecard.placeholders(placeholders["$STACK"], placeholders["$CCA"]) if placeholders else {}
 
 
 def _title(prefix: str, placeholders: Mapping[str, str]) -> str:

@@ -90,13 +90,19 @@ def sections(file: TomlFile, contestants: Sequence[tuple[str, str]]) -> tuple[Se
     Raises:
         StudyError: a section is wrong; the message has its line, its key and the remedy.
     """
-    placed: list[tuple[Place, Mapping[str, Any]]] = []
+    return tuple(section for _, section in placed(file, contestants))
+
+
+def placed(file: TomlFile, contestants: Sequence[tuple[str, str]]) -> list[tuple[Place, Section]]:
+    """As :func:`sections`, each with its place in the file."""
+    tables: list[tuple[Place, Mapping[str, Any]]] = []
     for index, given in enumerate(file.listed(SECTION)):
         filled = [given]
         if any(word in str(given) for word in PLACEHOLDERS):
             filled = [_filled(given, *one) for one in contestants]
-        placed += [((SECTION, index), one) for one in filled]
-    return file.build_all(Section, placed)
+        tables += [((SECTION, index), one) for one in filled]
+    built = file.build_all(Section, tables)
+    return [(place, section) for (place, _), section in zip(tables, built, strict=True)]
 
 
 def _filled(given: Any, stack: str, cca: str) -> Any:
