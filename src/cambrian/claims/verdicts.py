@@ -148,14 +148,14 @@ _STUDENT = frozenset({"mean", "geometric_mean", "median", "slope"})
 
 
 def _more(test: ClaimTest, found: Estimate) -> str:
-    """How many more seeds would settle it, if the measured values are the true ones."""
+    """How many more seeds would settle it, if the measured values are the true ones; empty if unknown."""
     if found.low is None or found.high is None or test.summary not in _STUDENT:
         return ""
-    if notes.cut(found) or found.cells_left_out:
+    if notes.cut(found) or found.cells_left_out or found.uneven:
         return ""
     estimate, low, high, *borders = scales.transform(
         np.array([found.estimate, found.low, found.high, *test.expect.borders]), found.scale
     )
     nearest = min(borders, key=lambda border: abs(estimate - border))
-    more = power.to_settle(Interval(estimate, low, high, 0.95, found.seeds, ""), None, nearest).more
+    more = power.to_settle(Interval(estimate, low, high, 0.95, found.behind, ""), None, nearest).more
     return "" if more is None else f"about {max(more, 1)} more seeds would settle it"

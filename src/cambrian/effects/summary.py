@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from cambrian.effects import reduce, replicate
 from cambrian.effects.errors import EffectError, UndefinedError
 from cambrian.effects.model import EffectSpec, Over, SummarySpec
 from cambrian.effects.prepare import Partial, Prepared, prepare
-from cambrian.stats import jackknife, simultaneous, states
+from cambrian.stats import jackknife, power, simultaneous, states
 from cambrian.stats import scale as scales
 from cambrian.stats.interval import FloatArray
 from cambrian.stats.jackknife import FEWEST_SEEDS
@@ -39,7 +40,9 @@ class Estimate:
     minimum or a maximum is the observed one, which is biased to the extremes; its interval is not.
     ``whole_range``: the interval has every value that the figure can have, such as 0 to 100 % of the cells.
     ``partial``: conditions that list values, some of which have no trial behind the figure. ``over``: how
-    the cells became one figure. ``scale``: the one on which the interval is symmetric.
+    the cells became one figure. ``scale``: the one on which the interval is symmetric. ``behind``: the number
+    of seeds of an interval by seeds (:func:`seeds_behind`). ``uneven``: one side of a cell has many more
+    seeds than another (:data:`power.MOST_UNLIKE`).
     """
 
     estimate: float
@@ -59,6 +62,8 @@ class Estimate:
     whole_range: bool = False
     over: Over = "mean"
     scale: Scale = "plain"
+    behind: int = 0
+    uneven: bool = False
 
     @property
     def of_part(self) -> bool:
@@ -134,7 +139,14 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
         whole_range=_whole(low, high, prepared.ends, spec),
         over=spec.summary,
         scale=jackknife.fitting(found, _scale_of_figure(spec, scale)),
+        behind=seeds_behind(seeds),
+        uneven=_uneven(prepared, has_effect),
     )
+
+
+def _uneven(prepared: Prepared, kept: NDArray[np.bool_]) -> bool:
+    counts = np.concatenate([side.seeds[kept] for side in (prepared.a, prepared.b) if side is not None])
+    return bool(counts.max() > power.MOST_UNLIKE * counts.min())
 
 
 def cell_seeds(prepared: Prepared) -> FloatArray:

@@ -16,8 +16,6 @@ from cambrian.stats.states import LEVEL, Margin, State
 
 #: the states that settle a comparison
 SETTLED: tuple[State, ...] = ("different", "equivalent")
-#: with sides less alike than that, what one more seed of each gives is not known
-_MOST_UNLIKE = 1.5
 
 
 def columns(
@@ -41,7 +39,7 @@ def columns(
     if verdict == "inconclusive" and interval is not None:
         if interval.n < FEWEST_SEEDS:
             return {"more_seeds": FEWEST_SEEDS - interval.n, "settles_as": None}
-        if arms is None or max(arms) <= _MOST_UNLIKE * min(arms):
+        if arms is None or max(arms) <= power.MOST_UNLIKE * min(arms):
             reached = LEVEL if level is None else level
             hint = power.to_settle(interval, margin, null, level=reached if "different" in possible else 0.0)
             # a test on a scale, and the rank of its p, may demand a little more: at least one more seed

@@ -22,6 +22,9 @@ MOST_TRIALS = 1_000
 #: the same of a hint to narrow an interval: a study that stops by a rule has as many seeds at most
 MOST_TO_SHRINK = 10_000
 POWER = 0.8
+#: with sides less alike than that in their number of seeds, what one more seed of each gives is not known:
+#: the spread of the side with many shrinks more slowly, and an interval does not say which spread is whose
+MOST_UNLIKE = 1.5
 
 
 @dataclass(frozen=True)

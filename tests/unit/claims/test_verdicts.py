@@ -124,6 +124,16 @@ def test_what_is_inconclusive_says_how_many_more_seeds_would_settle_it() -> None
     assert "more seeds would settle it" in result.reason
 
 
+@pytest.mark.parametrize(("extra", "known"), [(0, True), (1, True), (20, False)])
+def test_no_number_of_further_seeds_where_one_side_has_many_more(extra: int, known: bool) -> None:
+    """As for a report's comparisons: the interval does not say which spread is whose."""
+    a = [1.0, 0.9, 1.2, 1.1, 0.95, 1.4, 0.8, 1.3] * 4
+    uneven = frame([({"rate": 4}, "a", a[: 5 + extra]), ({"rate": 4}, "b", [1.0, 1.0, 1.1, 1.0, 1.0])])
+    result = run(claim_test(), Folder({"suite/part": uneven}))
+    assert result.verdict == "inconclusive"
+    assert ("more seeds would settle it" in result.reason) == known
+
+
 REGIONS = [{"above": 1}, {"below": 1}, {"at_least": 1}, {"at_most": 1}, {"between": [0.5, 2]}]
 
 
