@@ -167,9 +167,15 @@ def test_results_that_changed_on_the_way_are_not_kept(tmp_path: Path, damage: st
         ('class = "a.B"\n[options]\na = [1, { b = inf }]', "3:11: b: this number is infinite"),
         ('class = "a.B"\nworkers = 0', "2:1: workers"),
         ('class = "a.B"\nhosts = 3', "2:1: "),
-        ('class = "no_such_module.Cluster"', "install the package that has no_such_module.Cluster"),
-        ('class = "pathlib.Path"', "pathlib.Path is no cluster of Dask's"),
-        ('class = "distributed.LocalCluster"\n[options]\nno_such = 1', "options: "),
+        ('class = "no_such_module.Cluster"', "1:1: class: No module named"),
+        ('class = "no_such_module.Cluster"', "remedy: install the package that has no_such_module.Cluster"),
+        ('class = "pathlib.Path"', "1:1: class: pathlib.Path is no cluster of Dask's"),
+        ('class = "distributed.LocalCluster"\n[options]\nno_such = 1', "3:1: no_such: "),
+        (
+            'address = "tls://a:1"\n[security]\ntls_ca_file = "no"\ntls_client_cert = "no"\n'
+            'tls_client_key = "no"',
+            "3:1: tls_ca_file: there is no file",
+        ),
         ("class = ", "1:9: class: not TOML"),
     ],
 )
@@ -186,6 +192,18 @@ def test_a_file_with_an_error_says_so(tmp_path: Path, content: str, said: str) -
 def test_other_words_are_no_cluster(text: str) -> None:
     with pytest.raises(EngineError, match=r"give local, local:N, tcp://HOST:PORT"), deploy.opened(text):
         pass
+    with pytest.raises(EngineError, match=r"give local, local:N, tcp://HOST:PORT"):
+        deploy.check(text)
+
+
+def test_a_dry_run_checks_the_file_without_a_cluster(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.toml"
+    file.write_text('class = "pathlib.Path"')
+    with pytest.raises(StudyError, match=r"1:1: class: pathlib\.Path is no cluster"):
+        deploy.check(str(file))
+    file.write_text('class = "distributed.LocalCluster"\nworkers = 2')
+    deploy.check(str(file))
+    deploy.check("tcp://10.0.0.1:8786")
 
 
 @pytest.mark.parametrize("address", ["foo", "http://a:1", "tcp://a", "a:1"])

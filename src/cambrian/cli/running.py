@@ -125,6 +125,10 @@ def run(
     )
     if cluster and (jobs or clock is not Clock.virtual):
         fail("--cluster runs a trial on each worker, in virtual time: leave --jobs and --clock out")
+    if cluster and dry_run:
+        from cambrian.cluster import deploy
+
+        deploy.check(cluster)
     suites, part = find.suites_named(study)
     if dry_run and not suites:
         asked, groups = studies.expanded(options)

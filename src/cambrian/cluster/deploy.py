@@ -152,25 +152,42 @@ def _found(text: str) -> tuple[Any, str | None, Any]:
         return None, text, None
     if not text.endswith(".toml"):
         raise EngineError(f"--cluster {text}: {_REMEDY}")
-    asked = description(Path(text))
+    file, asked = _read(Path(text))
     security = None
     if asked.security:
-        # as the file has them: relative to its folder
-        places = {name: str(Path(text).parent / place) for name, place in _files(asked.security).items()}
-        for name, place in places.items():
-            if not os.path.isfile(place):  # noqa: PTH113 - a name may be too long for a path
-                raise EngineError(f"{text}: {name}: there is no file {place}; remedy: correct the path")
-        security = distributed.Security(require_encryption=True, **places)
+        security = distributed.Security(require_encryption=True, **_files(file, asked.security))
     if asked.address:
         check_keys(asked.address, security or distributed.Security(), "client", _KEYS_REMEDY)
         return None, asked.address, security
-    return _started(text, asked, security), None, security
+    return _started(file, asked, security), None, security
 
 
-def _files(keys: Keys) -> dict[str, str]:
-    """Name → file of the keys that are given."""
-    found: dict[str, str] = keys.model_dump(exclude_none=True)
-    return found
+def check(text: str) -> None:
+    """Check what ``--cluster`` names, without a cluster: the form of an address, and all that a file says.
+
+    Raises:
+        EngineError: there is no such cluster.
+        StudyError: the file that describes it is wrong.
+    """
+    if _LOCAL.fullmatch(text) or ADDRESS.fullmatch(text):
+        return
+    if not text.endswith(".toml"):
+        raise EngineError(f"--cluster {text}: {_REMEDY}")
+    file, asked = _read(Path(text))
+    if asked.security:
+        _files(file, asked.security)
+    if asked.deployment:
+        _class(file, asked.deployment)
+
+
+def _files(file: TomlFile, keys: Keys) -> dict[str, str]:
+    """Name → file of the keys that are given, relative to the folder of the description."""
+    given: dict[str, str] = keys.model_dump(exclude_none=True)
+    places = {name: str(file.path.parent / place) for name, place in given.items()}
+    for name, place in places.items():
+        if not os.path.isfile(place):  # noqa: PTH113 - a name may be too long for a path
+            raise file.error(("security", name), f"there is no file {place}", "correct the path")
+    return places
 
 
 def check_keys(address: str, security: Any, role: str, remedy: str) -> None:
@@ -203,6 +220,10 @@ def description(path: Path) -> Description:
     Raises:
         StudyError: the file is wrong; with line, key and remedy.
     """
+    return _read(path)[1]
+
+
+def _read(path: Path) -> tuple[TomlFile, Description]:
     file = TomlFile(path, _DOCS, called="the cluster", if_unread=_REMEDY)
     asked = file.build(Description, (), file.raw)
     file.refuse(_no_options(("options",), file.raw.get("options", {})))
@@ -211,7 +232,7 @@ def description(path: Path) -> Description:
     if asked.address and (asked.workers or asked.options):
         key = "workers" if asked.workers else "options"
         raise file.error((key,), "workers and options belong to class", "delete it, or give class")
-    return asked
+    return file, asked
 
 
 def _no_options(place: Place, value: object) -> Iterator[tuple[Place, str, str]]:
@@ -225,24 +246,41 @@ def _no_options(place: Place, value: object) -> Iterator[tuple[Place, str, str]]
         yield place, "this number is infinite", "give a finite number"
 
 
-def _started(text: str, asked: Description, security: Any) -> Any:
+def _started(file: TomlFile, asked: Description, security: Any) -> Any:
     """The cluster of a class of Dask's deployment libraries, with its workers asked for."""
     assert asked.deployment is not None
-    module, _, name = asked.deployment.rpartition(".")
-    try:
-        kind = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise EngineError(
-            f"{text}: class: {error}; remedy: install the package that has {asked.deployment}"
-        ) from error
-    # SSHCluster is a function, whose workers are its hosts
-    if kind is not distributed.SSHCluster and not (isinstance(kind, type) and issubclass(kind, Deployment)):
-        raise EngineError(f"{text}: class: {asked.deployment} is no cluster of Dask's")
+    kind = _class(file, asked.deployment)
     options: Mapping[str, Any] = {**asked.options, **({"security": security} if security else {})}
     try:
         deployment = kind(**options)
         if asked.workers is not None:
             deployment.scale(asked.workers)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise EngineError(f"{text}: options: {error}") from error
+        # the class names its argument, if it does at all, in words of its own
+        problem = str(_first(error))
+        named = [("options", name) for name in asked.options if name in problem]
+        place: Place = named[0] if named else ("options",)
+        remedy = f"correct the options; they are the arguments of {asked.deployment}"
+        raise file.error(place, problem, remedy) from error
     return deployment
+
+
+def _first(error: BaseException) -> BaseException:
+    """The error that made the others: Dask tells of a worker that did not start, and this tells why."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def _class(file: TomlFile, deployment: str) -> Any:
+    """The class of one of Dask's deployment libraries."""
+    module, _, name = deployment.rpartition(".")
+    try:
+        kind = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise file.error(("class",), str(error), f"install the package that has {deployment}") from error
+    # SSHCluster is a function, whose workers are its hosts
+    if kind is not distributed.SSHCluster and not (isinstance(kind, type) and issubclass(kind, Deployment)):
+        remedy = f"give one that is, such as dask_jobqueue.SLURMCluster; {paths.page(_DOCS)} has examples"
+        raise file.error(("class",), f"{deployment} is no cluster of Dask's", remedy)
+    return kind
