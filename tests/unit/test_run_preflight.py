@@ -14,7 +14,7 @@ from cambrian.stacks.build import State, Status
 from cambrian.stacks.manifest import ManifestError
 from cambrian.study.expand import expand
 from cambrian.study.load import parse_study
-from cambrian.study.model import Group
+from cambrian.study.model import Contestant, Flow, Group, Network, Trial
 
 STUDY = """
 name = "s"
@@ -318,3 +318,18 @@ def test_the_group_that_is_measured_least_is_told() -> None:
     for found in ([short, long], [long, short]):
         line = preflight._little_measured(found)
         assert "trials end after 1.11 s" in line and "such networks" not in line
+
+
+def test_the_time_of_a_stack_of_unknown_speed_is_called_a_guess() -> None:
+    """At the speed of the slowest stack here, kwik, it is five times as long as at the usual guess."""
+    assert preflight.guessed_time(groups(), 2) == ""
+    flow = Flow(contestant=Contestant(stack="mine", cca="cubic"))
+    network = Network(name="n", rate_mbps=20, rtt_ms=50, buffer_bdp=1)
+    trial = Trial(network=network, flows=(flow,), duration_s=900)
+    asked = Group(key="k", design="solo", network="n", subject="s", reference=None, trials=(trial,))
+    assert preflight.guessed_time([asked], 1) == (
+        "the speed of mine is not known, so the time above is a guess; "
+        "at the speed of the slowest stack here it is about 17 min"
+    )
+    real = asked.model_copy(update={"trials": (trial.model_copy(update={"clock": "real"}),)})
+    assert preflight.guessed_time([real], 1) == ""

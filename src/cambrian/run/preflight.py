@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cambrian.kernel import locate
@@ -12,7 +13,7 @@ from cambrian.probes.judge import is_random
 from cambrian.run import own_stacks, prepare
 from cambrian.stacks import build, catalogue, checks, whole
 from cambrian.stats.jackknife import FEWEST_SEEDS
-from cambrian.study.cost import carried_bytes, rough_time
+from cambrian.study.cost import DEFAULT_SPEED, carried_bytes, estimate, rough_time
 from cambrian.study.limits import FRAME_BYTES, bdp_bytes
 from cambrian.study.model import Group, Network, Trial
 from cambrian.study.queues import AQMS
@@ -53,6 +54,22 @@ def notes(groups: Sequence[Group], folder: Path, building: Iterable[str], *, ker
     found += [_little_measured(groups), _marks_anyway(groups), *_unfit(groups)]
     found += own_stacks.lines(building)
     return [line for line in (*found, *_small_buffers(groups), _disk(groups, folder)) if line]
+
+
+def guessed_time(groups: Sequence[Group], jobs: int) -> str:
+    """How long the groups may take if stacks whose speed is not known are slow; empty if all are known."""
+    flows = (flow for group in groups for flow in group.trials[0].flows if group.trials[0].clock == "virtual")
+    stacks = {flow.contestant.stack for flow in flows}
+    known = DEFAULT_SPEED.ratios
+    unknown = sorted(name for name in stacks if name.partition("@")[0] not in known)
+    if not unknown:
+        return ""
+    slow = replace(DEFAULT_SPEED, other=min(known.values()))
+    longest = rough_time(estimate(groups, slow, jobs=jobs).wall_s)
+    return (
+        f"the speed of {' and '.join(unknown)} is not known, so the time above is a guess; "
+        f"at the speed of the slowest stack here it is about {longest}"
+    )
 
 
 def to_build(stacks: Iterable[str], *, kernel: bool) -> str:

@@ -190,7 +190,9 @@ def announce(options: RunOptions, study: Study, groups: list[Group], folder: Pat
 def tell_first(options: RunOptions, groups: Sequence[Group], folder: Path, console: Console) -> None:
     """Print what the user should know before the groups run with results in ``folder``."""
     virtual = options.clock != "host"
-    for line in preflight.notes(groups, folder.absolute(), needed_stacks(groups), kernel=virtual):
+    guess = preflight.guessed_time(groups, options.at_a_time)
+    notes = preflight.notes(groups, folder.absolute(), needed_stacks(groups), kernel=virtual)
+    for line in ([guess] if guess else []) + notes:
         console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
 
 
