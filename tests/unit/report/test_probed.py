@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import polars as pl
+
 from cambrian.judging.families import Family
 from cambrian.probes.figures import Figure
 from cambrian.report import probed, tables
@@ -107,3 +109,18 @@ def test_a_figure_within_a_bound_is_not_counted_as_equivalent() -> None:
     bound = replace(one.finding, probe=one.finding.probe.model_copy(update={"compare": "bound"}))
     counts = probed.Behaviour((), (), (one.finding, bound, bound)).counts
     assert counts == "1 equivalent, 2 within an absolute bound"
+
+
+def test_a_figure_within_a_bound_is_not_called_equivalent() -> None:
+    """ "equivalent" stood beside growth by 0.06 bytes for each byte acknowledged, the kernel's by 1.00."""
+    whole = collected(cell(KERNEL, 0.71, 0.71), cell(QUINN, 0.71, 0.71))
+    frame = probes_table.table(whole)
+    assert frame is not None
+    for compare, state, said in (
+        ("difference", "equivalent", "equivalent"),
+        ("bound", "equivalent", "within the bound"),
+        ("bound", "different", "different"),
+        ("bound", "inconclusive", "inconclusive"),
+    ):
+        row = frame.with_columns(compare=pl.lit(compare), state=pl.lit(state))
+        assert tables.shown("probes", row, whole).rows[0][2] == said

@@ -53,3 +53,9 @@ def _row(contestant: str, group: str, one: Finding) -> rows.Row:
         "margin_why": one.probe.margin_why,
         "source": one.probe.source,
     }
+
+
+def _judgement(row: rows.Row) -> str:
+    """The state; a figure within a bound is not compared with the kernel's, which may be far from it."""
+    within = row["compare"] == "bound" and row["state"] == "equivalent"
+    return "within the bound" if within else str(row["state"])
