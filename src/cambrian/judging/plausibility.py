@@ -335,7 +335,7 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
         found.append(compared("utilisation", a, b, UTILISATION_MARGIN, _utilisations(a, b, title), 100))
     a, b = (_known([each.loss_percent for each in trials]) for trials in (mine, reference))
     if a and b:
-        text = f"packet loss {_mean(a):.1f} % ({title} {_mean(b):.1f} %)"
+        text = f"packet loss after slow start {_mean(a):.1f} % ({title} {_mean(b):.1f} %)"
         few = 100 * LOSS_MARGIN_PACKETS / max(min(each.packets for each in (*mine, *reference)), 1)
         share = SMALL_LOSS_MARGIN_SHARE if _is_small(mine[0]) else LOSS_MARGIN_SHARE
         margin = max(LOSS_MARGIN_PERCENT, share * _mean(b), few)
@@ -346,7 +346,7 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
         margin = max(
             DELAY_MARGIN_RTT * mine[0].rtt_ms, DELAY_MARGIN_SHARE * _mean(b), DELAY_MARGIN_FRAMES * frame_ms
         )
-        text = f"median queueing delay {_mean(a):.0f} ms ({title} {_mean(b):.0f} ms)"
+        text = f"median queueing delay after slow start {_mean(a):.0f} ms ({title} {_mean(b):.0f} ms)"
         found.append(compared("delay", a, b, margin, text, 100 / mine[0].rtt_ms))
     return found
 
@@ -359,7 +359,7 @@ def _is_small(one: Alone) -> bool:
 
 
 def _utilisations(mine: Sequence[float], reference: Sequence[float], title: str) -> str:
-    return f"utilisation {100 * _mean(mine):.0f} % ({title} {100 * _mean(reference):.0f} %)"
+    return f"utilisation after slow start {100 * _mean(mine):.0f} % ({title} {100 * _mean(reference):.0f} %)"
 
 
 def _throughputs(

@@ -38,7 +38,7 @@ def test_like_the_reference() -> None:
 def test_an_idle_link_is_odd() -> None:
     found = side(a=[alone(0.53), alone(0.54)])
     assert found.state == "different"
-    assert found.findings == ("utilisation 54 % (tcp cubic 96 %) on a",)
+    assert found.findings == ("utilisation after slow start 54 % (tcp cubic 96 %) on a",)
 
 
 def test_a_link_left_unused_by_a_controller_that_is_not_compared() -> None:
@@ -48,7 +48,7 @@ def test_a_link_left_unused_by_a_controller_that_is_not_compared() -> None:
         its = {"a": [alone(reference)] * 2}
         return [one.text for one in plausibility.underused({"a": mine}, its, "tcp bbr")]
 
-    assert texts(alone(0.48), alone(0.5)) == ["utilisation 49 % (tcp bbr 98 %) on a"]
+    assert texts(alone(0.48), alone(0.5)) == ["utilisation after slow start 49 % (tcp bbr 98 %) on a"]
     assert texts(replace(alone(0.48), grows=True), alone(0.5))
     assert texts(*(replace(alone(share), round_trips=101, full_rtt_ms=100) for share in (0.48, 0.5)))
     # one trial, or replicates of one; one trial that fills more; a link that the reference leaves unused, too
@@ -70,7 +70,7 @@ def test_a_link_left_unused_by_a_controller_that_is_not_compared() -> None:
 def test_a_third_of_the_packets_lost_is_odd() -> None:
     found = side(a=[alone(loss=38)] * 2, b=[alone(loss=37)] * 2)
     assert found.state == "different"
-    assert "packet loss 38.0 % (tcp cubic 0.1 %)" in found.findings[0]
+    assert "packet loss after slow start 38.0 % (tcp cubic 0.1 %)" in found.findings[0]
 
 
 def test_a_standing_queue_is_odd() -> None:

@@ -19,15 +19,15 @@ from cambrian.measure.settled import Settled
 from cambrian.measure.trial import TrialMeasures
 from cambrian.report import cards, matrix, sides
 from cambrian.report.cards import Card
-from cambrian.report.collect import Collected, collect
+from cambrian.report.collect import Cell, Collected, collect
 from cambrian.report.placebo import WITHHELD
 from cambrian.report.tables import conformance, harm, own_figures, pairwise
 from cambrian.stats import states
 from cambrian.store.results import Results
-from cambrian.study.model import Flow
+from cambrian.study.model import Flow, Network
 from tests.unit import report_results
 from tests.unit.judging.test_sides import SPACE
-from tests.unit.report.made import cell, collected, contestant, trial
+from tests.unit.report.made import NETWORK, cell, collected, contestant, trial
 from tests.unit.report.test_pairs import PAIRS, study
 from tests.unit.test_report_page import Read
 
@@ -396,9 +396,9 @@ def test_what_settles_a_cell(
     )
 
 
-def _settled(seed: int, mbps: float, loss_percent: float) -> TrialMeasures:
-    after = Settled(50.0, 500.0, False, mbps, mbps / 20, loss_percent, None)
-    return replace(trial(seed, [mbps], loss_percent=[loss_percent]), settled=after)
+def _settled(seed: int, mbps: float, loss_percent: float, network: Network = NETWORK) -> TrialMeasures:
+    after = Settled(50.0, 500.0, False, mbps, mbps / network.rate_mbps, loss_percent, None)
+    return replace(trial(seed, [mbps], loss_percent=[loss_percent], network=network), settled=after)
 
 
 def alone_unlike_the_reference(*, seeds: int = 3) -> tuple[Collected, dict[str, pl.DataFrame]]:
@@ -427,14 +427,34 @@ def test_results_alone_become_cards() -> None:
     shown = matrix.matrix(found, judged, {})
     assert shown.rows[0].cells["link"].state == matrix.DIFFERENT
     first, second = cards.cards(found, judged, shown)
-    assert first.text == "x alone: packet loss 52.0 % (tcp cubic 2.0 %) on link"
+    assert first.text == "x alone: packet loss after slow start 52.0 % (tcp cubic 2.0 %) on link"
     assert first.sure == "3 differing trials"
     assert first.effect == pytest.approx(51 - 3)
-    assert second.text == "x alone: utilisation 83 % (tcp cubic 97 %) on link"
+    assert second.text == "x alone: utilisation after slow start 83 % (tcp cubic 97 %) on link"
     assert second.effect == pytest.approx(100 * (19.1 - 16.9) / 20)
     # what it is compared with must run too
     assert (first.groups, first.table) == ("link/x,link/tcp cubic", "flows")
     assert "plausibility" in shown.glyph
+
+
+def test_one_differing_trial_names_the_network_that_confirms_it() -> None:
+    """ "1 differing trial" beside an accusation read as thin evidence: equal seeds count once."""
+    found, judged = alone_unlike_the_reference()
+    wide = Network(name="wide", rate_mbps=40, rtt_ms=80, buffer_bdp=1)
+
+    def alone(name: str, loss: float, network: Network) -> Cell:
+        trials = [_settled(seed, 0.97 * network.rate_mbps, loss, network) for seed in (1, 2)]
+        return cell("solo", [name], trials, network)
+
+    cells = [
+        alone(name, loss, network)
+        for network in (NETWORK, wide)
+        for name, loss in (("x", 50.0), ("tcp cubic", 0.0))
+    ]
+    both = collected("solo", cells, found.study.contestants)
+    both = replace(both, families=found.families)
+    (card,) = cards.cards(both, judged, matrix.matrix(both, judged, {}))
+    assert card.sure == "1 differing trial, confirmed on wide"
 
 
 def test_one_trial_alone_is_no_card() -> None:
