@@ -88,7 +88,7 @@ class NetworkFacts:
 
 def table(collected: Collected) -> Shown:
     """Every network that ran, as the page's table."""
-    headings = ("Network", "Rate", "Base RTT", "Buffer", "Queue", "Random loss", "Other")
+    headings = ("Network", "Rate", "Base RTT", "Buffer", "Queue", "Loss on the way", "Other")
     rows = tuple(astuple(one) for one in networks(collected))
     return Shown("Networks", headings, (False,) * len(headings), rows, csv="")
 
@@ -129,7 +129,7 @@ def _network(network: Network, collected: Collected) -> NetworkFacts:
 def _loss(network: Network) -> str:
     parts = []
     if network.loss_percent:
-        parts.append(f"{network.loss_percent:g} %")
+        parts.append(f"{network.loss_percent:g} % at random")
     if network.burst_loss:
         burst = network.burst_loss
         parts.append(
@@ -138,9 +138,9 @@ def _loss(network: Network) -> str:
             f"loss {burst.loss_in_bad_percent:g} % in bad and {burst.loss_in_good_percent:g} % in good"
         )
     if network.loss_every_packets:
-        parts.append(f"exactly every {network.loss_every_packets:,}th packet of each sender")
+        parts.append(f"exactly one of every {network.loss_every_packets:,} packets of each sender")
     if network.return_loss_percent:
-        parts.append(f"ACK path {network.return_loss_percent:g} %")
+        parts.append(f"ACK path {network.return_loss_percent:g} % at random")
     return ", ".join(parts) or "none"
 
 

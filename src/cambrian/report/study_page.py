@@ -283,7 +283,7 @@ def _networks(collected: Collected, frames: dict[str, pl.DataFrame]) -> Iterator
             Table(one, anchor=f"{one.csv.removesuffix('.csv')}-{number}")
             for one in tables.on(network, collected, frames)
         ]
-        loss = f", random loss {here.loss}" if here.loss != "none" else ""
+        loss = f", loss {here.loss}" if here.loss != "none" else ""
         other = f"; {here.other}" if here.other != layout.NOTHING else ""
         yield Section(
             network.name,
