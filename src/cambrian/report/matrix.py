@@ -98,6 +98,11 @@ class Matrix:
         return [(row, cell) for row in self.rows for cell in row.cells.values()]
 
     @property
+    def beside(self) -> bool:
+        """Has a cell the line of a flow beside its own?"""
+        return any('class="its"' in cell.lines for _, cell in self.cells)
+
+    @property
     def players(self) -> dict[str, tuple[str, str]]:
         """Contestant → its stack and CCA."""
         return {name: one for row in self.rows for name, one in row.players.items()}

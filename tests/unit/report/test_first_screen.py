@@ -490,3 +490,10 @@ def test_seeds_that_only_give_an_interval_promise_nothing(settles_as: str | None
     )
     shown = matrix.matrix(found, {"pairwise": open_ones}, {})
     assert {row.cells["link"].more_seeds for row in shown.rows} == {more}
+
+
+@pytest.mark.parametrize("kind", ["mine", "its"])
+def test_the_legend_tells_of_a_flow_beside_only_if_a_cell_draws_one(kind: str) -> None:
+    lines = Markup(f'<polyline class="{kind}" points=""/>')
+    one = matrix.Cell("link", "link/x", "", "5.0 Mbps", {}, None, lines)
+    assert matrix.Matrix("", "", (matrix.Row("x", {}, "", "", {"link": one}),)).beside == (kind == "its")
