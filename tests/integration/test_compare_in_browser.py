@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.integration.runs import cambrian, quickly
+from tests.integration import kept
+from tests.integration.runs import cambrian
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 #: a comparison beside other work on the machine
@@ -48,13 +49,10 @@ cca = ["cubic", "reno"]
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page from two stores: the buffer of one network grew."""
     folder = tmp_path_factory.mktemp("stores")
-    for name, buffer_bdp in (("before", 2), ("after", 8)):
-        (folder / f"{name}.toml").write_text(STUDY.format(buffer_bdp=buffer_bdp))
-        ran = quickly(folder, "run", f"{name}.toml", "--out", name, "--jobs", "1")
-        assert ran.returncode == 0, ran.stderr
-        if name == "before":
-            # the trials of the other network are the same
-            shutil.copytree(folder / "before", folder / "after")
+    kept.run(STUDY.format(buffer_bdp=2), folder / "before")
+    # the trials of the other network are the same
+    shutil.copytree(folder / "before", folder / "after")
+    kept.run(STUDY.format(buffer_bdp=8), folder / "after")
     compared = cambrian(folder, "compare", "before", "after", "--page", "page", "--json")
     assert compared.returncode == 0, compared.stderr
     found = json.loads(compared.stdout)

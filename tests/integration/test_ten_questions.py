@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from cambrian.report.evidence import Evidence
 from cambrian.store.results import Results
+from tests.integration import kept
 from tests.integration.runs import quickly
 
 MOST_CLICKS = 3
@@ -75,13 +76,10 @@ class Made:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("questions")
-    for name, deep in (("before", 2), ("after", 8)):
-        (folder / f"{name}.toml").write_text(STUDY.format(deep=deep))
-        if name == "after":
-            # the trials of the other network are the same
-            shutil.copytree(folder / "before", folder / "after")
-        ran = quickly(folder, "run", f"{name}.toml", "--out", name, "--jobs", "1")
-        assert ran.returncode == 0, ran.stderr
+    kept.run(STUDY.format(deep=2), folder / "before")
+    # the trials of the other network are the same
+    shutil.copytree(folder / "before", folder / "after")
+    kept.run(STUDY.format(deep=8), folder / "after")
     for command in (("report", "after"), ("compare", "before", "after", "--page", "compared")):
         done = quickly(folder, *command)
         assert done.returncode == 0, done.stderr
