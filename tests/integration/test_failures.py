@@ -30,7 +30,8 @@ def test_the_reason_is_named(run_trials: RunTrials, stack: str, because: str) ->
 
 @pytest.mark.parametrize("stack", ["spins", "polls"])
 def test_one_that_uses_the_processor_and_gets_nowhere_is_ended(run_trials: RunTrials, stack: str) -> None:
-    spinning, sound = run_trials([duel(flow(stack, "none")), duel(flow("tcp", "cubic"))], cpu_limit_s=6)
+    sound_too = duel(flow("tcp", "cubic"), seconds=2)
+    spinning, sound = run_trials([duel(flow(stack, "none")), sound_too], cpu_limit_s=3)
     assert not spinning.verdict["valid"]
     (reason, *_) = spinning.verdict["reasons"]
     assert "s of CPU time, and its clock has come to" in reason
@@ -55,6 +56,5 @@ def test_a_loaded_machine_invalidates_nothing(run_trials: RunTrials) -> None:
     asked = duel(flow("tcp", "cubic"), flow("quinn", "cubic", start_ms=100), seconds=3)
     (idle,) = run_trials([asked])
     with busy_loops(3 * len(pool.cores())):
-        loaded = [run_trials([asked], f"loaded-{number}")[0] for number in range(3)]
-    hashes = [valid(one).manifest["packets_sha256"] for one in (idle, *loaded)]
-    assert len(set(hashes)) == 1
+        (loaded,) = run_trials([asked], "loaded")
+    assert valid(loaded).manifest["packets_sha256"] == valid(idle).manifest["packets_sha256"]

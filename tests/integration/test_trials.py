@@ -31,9 +31,14 @@ EVERY = [(stack, cca) for stack, ccas in CONTESTANTS.items() for cca in ccas]
 def test_each_contestant_gives_a_valid_trial_and_the_same_bytes_again(run_trials: RunTrials) -> None:
     trials = [duel(flow(stack, cca), flow("tcp", "cubic", start_ms=300)) for stack, cca in EVERY]
     first = run_trials(trials, "first")
+    # a load disturbs the programs of a stack, which are the same for each of its controllers
+    loaded = [one for one, (stack, cca) in zip(trials, EVERY, strict=True) if cca == CONTESTANTS[stack][0]]
     with busy_cores():
-        again = run_trials(trials, "again")
-    for (stack, cca), one, other in zip(EVERY, first, again, strict=True):
+        found = run_trials(loaded, "again")
+    found += run_trials([trial for trial in trials if trial not in loaded], "again")
+    again = {result.id: result for result in found}
+    for (stack, cca), one in zip(EVERY, first, strict=True):
+        other = again[one.id]
         valid(one)
         assert one.manifest["packets_sha256"] == other.manifest["packets_sha256"], (stack, cca)
         assert one.packets.filter(pl.col("flow") == 0).height > 500, (stack, cca)
