@@ -51,6 +51,12 @@ def _stacks() -> set[str]:
     return set(catalogue.load()) | _own_names()
 
 
+@cache
+def _command() -> Any:
+    """The command line; to make it takes 50 ms."""
+    return typer.main.get_command(app)
+
+
 def _parse(command: Any, arguments: list[str]) -> Any:
     """The context of the innermost command; nothing is called."""
     name = "cambrian"
@@ -86,7 +92,7 @@ def _is_known(context: Any) -> None:
 )
 def test_a_command_is_accepted(place: str, command: str, whole: bool) -> None:
     try:
-        context = _parse(typer.main.get_command(app), words(command))
+        context = _parse(_command(), words(command))
     except Exit:
         return  # --version, --help
     except TyperException as error:
