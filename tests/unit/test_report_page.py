@@ -200,7 +200,8 @@ def test_the_page_has_the_commands_of_its_cards(tmp_path: Path, monkeypatch: pyt
     network = Results(report_results.KNOBS).study()["groups"][0]["network"]
     card = cards.Card("c", network, "q", "slower", "", "", 1, "harm", groups=f"{network}/it's")
     monkeypatch.setattr(cards, "cards", lambda *_: [card])
-    shown = html.unescape(report_results.report(report_results.KNOBS, tmp_path).read_text())
+    folder = report_results.copy(tmp_path, report_results.one_group)
+    shown = html.unescape(report_results.report(folder, tmp_path / "report").read_text())
     command = Results(report_results.KNOBS).study()["command"]
     assert f"""<code>{command} --only '{network}/it'"'"'s' --out again</code>""" in shown
 
@@ -221,8 +222,8 @@ def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
 
     def rename(data: dict[str, Any]) -> None:
         data["study"]["title"] = bad
-        group = report_results.group(data, "tcp cubic with TLS")
-        group["subject"] = data["study"]["contestants"][0]["label"] = bad
+        report_results.one_group(data)
+        data["groups"][0]["subject"] = data["study"]["contestants"][0]["label"] = bad
 
     made = report_results.report(report_results.copy(tmp_path, rename), tmp_path / "report", with_files=True)
     read = Read(made.read_text())

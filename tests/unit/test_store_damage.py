@@ -33,14 +33,10 @@ from tests.unit import report_results
 Damage = Callable[[Path], object]
 
 
-def one_group(data: dict[str, Any]) -> None:
-    """The smallest store: three trials."""
-    data["groups"] = [report_results.group(data, "tcp cubic with TLS")]
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = report_results.copy(tmp_path, one_group)
+    """The smallest store: three trials."""
+    made = report_results.copy(tmp_path, report_results.one_group)
     kept = json.loads((made / "study.json").read_text())["groups"][0]["trials"]
     for trial in (made / "trials").iterdir():
         if trial.name not in kept:

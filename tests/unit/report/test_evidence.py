@@ -8,7 +8,6 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -23,14 +22,10 @@ from tests.unit import report_results
 PART = "suite/part"
 
 
-def _one_group(data: dict[str, Any]) -> None:
-    data["groups"] = [report_results.group(data, "tcp cubic with TLS")]
-
-
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """Results of one part of one suite: a group of three trials."""
-    folder = report_results.copy(tmp_path / "made", _one_group)
+    folder = report_results.copy(tmp_path / "made", report_results.one_group)
     (tmp_path / "results" / "suite").mkdir(parents=True)
     shutil.move(folder, tmp_path / "results" / PART)
     return tmp_path / "results"

@@ -100,6 +100,7 @@ def test_without_an_endless_flow_there_is_no_such_moment() -> None:
 )
 def test_the_page_names_it(tmp_path: Path, from_s: float | None, text: str) -> None:
     def change(data: dict[str, Any]) -> None:
+        report_results.one_group(data)
         data["study"]["measured_from_s"] = from_s
 
     made_page = report_results.report(report_results.copy(tmp_path, change), tmp_path / "page").read_text()

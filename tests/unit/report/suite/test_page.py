@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -67,10 +66,7 @@ def test_a_folder_has_its_suites_name(results: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_invalid_says_why(results: Path, tmp_path: Path) -> None:
-    def one_group(data: dict[str, Any]) -> None:
-        data["groups"] = [report_results.group(data, "tcp cubic with TLS")]
-
-    made = report_results.copy(tmp_path / "made", one_group)
+    made = report_results.copy(tmp_path / "made", report_results.one_group)
     _, second, third = json.loads((made / "study.json").read_text())["groups"][0]["trials"]
     report_results.reject(made, second, "ended early")
     shutil.rmtree(made / "trials" / third)
