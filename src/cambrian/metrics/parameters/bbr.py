@@ -83,9 +83,7 @@ def _known(rates: Rates, trace: FlowTrace) -> float:
     return float(np.isfinite(rates.rate_bps[late]).mean()) if late.any() else 1.0
 
 
-def _of_rates(
-    trace: FlowTrace, frame: int, carried: FloatArray, seen: Seen
-) -> Iterator[Estimate | Missing]:
+def _of_rates(trace: FlowTrace, frame: int, carried: FloatArray, seen: Seen) -> Iterator[Estimate | Missing]:
     if hidden := _hides_rates(trace, frame):
         yield from _missing(RATE_KEYS, hidden, "window")
         yield from _missing(RATE_KEYS, hidden, "packets")

@@ -41,7 +41,7 @@ OTHER_UNIT_BY_PACKETS = 20
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
-    """The share of round trips with more in flight than the window, by the log and by packets; none for BBR."""
+    """Share of round trips with more in flight than the window, by log and by packets; none for BBR."""
     if trace.family == "bbr":
         return
     found = flight(trace.packets, trace.rtt_ns) if trace.has_window else None
@@ -90,7 +90,8 @@ def _by_packets(trace: FlowTrace, found: Flight) -> Estimate | Missing:
     own = of_stack(trace)
     trip_ns = int(found.round_trip_ns.max())
     sent_ns = found.arrival_ns - trace.forward_ns
-    flown = pl.DataFrame({"trip": sent_ns // trip_ns, "flown": found.flight_bytes / max(1, frame_bytes(trace))})
+    segments = found.flight_bytes / max(1, frame_bytes(trace))
+    flown = pl.DataFrame({"trip": sent_ns // trip_ns, "flown": segments})
     usual = flown.group_by("trip", maintain_order=True).median()
     begin_ns = int64(usual, "trip") * trip_ns
     late_ns = max(LATE_TRIPS * trip_ns, LATE_NS)
@@ -100,7 +101,8 @@ def _by_packets(trace: FlowTrace, found: Flight) -> Estimate | Missing:
     inside = (first >= 0) & (last < len(own.time_ns))
     rows = np.column_stack((first[inside], last[inside])).ravel()
     # a row at a loss alone has the window after the cut
-    inside[inside] = np.maximum.reduceat(np.diff(own.time_ns, append=own.time_ns[-1:]), rows)[::2] <= RARE_TRIPS * trip_ns
+    gaps_ns = np.diff(own.time_ns, append=own.time_ns[-1:])
+    inside[inside] = np.maximum.reduceat(gaps_ns, rows)[::2] <= RARE_TRIPS * trip_ns
     if not inside.any():
         return Missing(KEY, "the log's rows are too rare to show the window at each time", "packets")
     rows = np.column_stack((first[inside], last[inside] + 1)).ravel()

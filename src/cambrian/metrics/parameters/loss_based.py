@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from cambrian.metrics.parameters.window import Window
 
 #: families with a model of bandwidth, whose windows fall for other reasons
 _OTHERS = ("bbr",)
+#: in segments of the sender's at that time
+_IN_SEGMENTS = ("alpha", "cubic_c")
 #: what is looked for in every family, and besides in each
 _ALWAYS = ("beta", "rollback_share", "max_window_packets")
 _BY_FAMILY = {
@@ -38,6 +41,16 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     """β, fast convergence, C, K, α, N, rollback and the largest window; none for BBR."""
     if trace.family in _OTHERS:
         return
+    growth = window.frame_growth(trace)
+    for one in _estimates(trace):
+        if isinstance(one, Estimate) and one.parameter in _IN_SEGMENTS:
+            # with smaller packets than the full ones it was so much larger
+            yield replace(one, resolution=one.resolution + (growth - 1) * abs(one.value))
+        else:
+            yield one
+
+
+def _estimates(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     found = flight(trace.packets, trace.rtt_ns)
     flown = window.of_flight(trace, found)
     acknowledged = acks.most(trace)

@@ -51,8 +51,8 @@ _DELAYED_ACK_NS = 25_000_000
 _SAME_LAG = 0.1
 _SAME_LAG_TRAINS = 0.8
 _SHORTEST_TIMER_NS = 2_000_000
-#: of a loop's trains, so few are nearer to the one before, or later after an acknowledgement, than a tick; and
-#: a tick is this much of a timer's time at least, for its clock is the sender's
+#: of a loop's trains, so few are nearer to the one before, or later after an acknowledgement, than a tick;
+#: and a tick is this much of a timer's time at least, for its clock is the sender's
 _FEW = 0.05
 _SHORTEST_TICK = 0.95
 #: in the first round trip: a train with so much of its packets is the initial window in one go
@@ -172,7 +172,7 @@ def _doubt(trace: FlowTrace, begun: Beginning, start: Trains, clocked: BoolArray
         return f"packets leave {lag_ns / NS_PER_MS:.1f} ms after an acknowledgement is due, {why}"
     tick_ns = _tick_ns(trace, begun, start)
     if tick_ns is not None:
-        apart = f"packets leave {tick_ns / NS_PER_MS:.1f} ms apart or more, and each time within that of an ACK"
+        apart = f"packets leave {tick_ns / NS_PER_MS:.1f} ms apart or more, each time within that of an ACK"
         return f"{apart}: a loop with a timer does so, too"
     most = max(_LARGEST_BURST, len(begun.sizes_bytes))
     if clocked_share(start, clocked & (start.packets <= most)) < LEAST_PACED:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from scipy.ndimage import maximum_filter1d
 
-from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array, int64
+from cambrian.metrics.columns import SMALLEST_DATA_BYTES, BoolArray, FloatArray, Int64Array, int64
 from cambrian.metrics.parameters.estimate import Source
 from cambrian.metrics.parameters.flight import Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
@@ -20,6 +20,8 @@ OVERHEAD_BYTES = {"quic": 42, "tcp": 66}
 TIMEOUTS = ("rto", "pto")
 #: full frames, and less, carry this share of a flow's bytes; the rest are probes of the path's MTU
 FULL_SHARE = 0.95
+#: equal parts of a flow's packets; in so few of them smaller frames move no median of a flow's epochs
+FRAME_PARTS, FEW_PARTS = 10, 3
 #: packets over which the flight's envelope is taken: what delayed acknowledgements hide and more,
 #: or as a share of the usual flight: so soon does pacing fill what it left open
 ENVELOPE_PACKETS = 12
@@ -82,6 +84,19 @@ def frame_of_share(sizes_bytes: Int64Array, share: float) -> int:
     sizes = np.sort(sizes_bytes)
     carried = np.cumsum(sizes)
     return int(sizes[np.searchsorted(carried, share * carried[-1])])
+
+
+def frame_growth(trace: FlowTrace) -> float:
+    """The full frame over that of the parts of the flow that had smaller ones for long, at least 1.
+
+    A sender that finds a larger MTU (RFC 8899) grows its window by smaller packets before that.
+    """
+    sizes_bytes = int64(trace.packets, "size_bytes")
+    parts = np.array_split(sizes_bytes[sizes_bytes >= SMALLEST_DATA_BYTES], FRAME_PARTS)
+    frames = sorted(frame for part in parts if (frame := full_frame(part)))
+    if len(frames) <= FEW_PARTS:
+        return 1.0
+    return max(1.0, full_frame(sizes_bytes) / frames[FEW_PARTS])
 
 
 def segment_bytes(trace: FlowTrace) -> int:

@@ -110,7 +110,7 @@ def test_a_cycle_of_both_generations_is_of_none(
 
 
 def test_acknowledgements_in_bunches_make_each_phase_longer() -> None:
-    """A receiver reads its packets every 10 ms: a phase of 50 ms lasts 60, and 9.3 round trips were no eight."""
+    """A receiver reads its packets every 10 ms: a phase of 50 ms lasts 60, and 9.3 was too long."""
     trace = run(Bbr(cycle_rounds=9.6))
     at = (pl.col("time_ns") // 10_000_000 + 1) * 10_000_000
     bunched = trace.transport.with_columns(time_ns=at)
@@ -374,7 +374,7 @@ def test_an_application_that_leaves_a_part_of_the_link_unused_is_no_gain() -> No
 
 
 def test_what_the_path_loses_is_not_left_unused() -> None:
-    """3 % random loss and more: a BBR that fills the link with what it sends was said to leave a part unused."""
+    """3 % random loss and more: a BBR that sends as much as the link carries left "a part unused"."""
     trace = run(Bbr())
     kept = replace(trace, packets=trace.packets.gather_every(20, 1), rate_mbps=20.0)
     lossy = replace(trace, packets=trace.packets.join(kept.packets, on="arrival_ns", how="anti"))

@@ -88,7 +88,9 @@ def logged(trace: FlowTrace, times: float = 1.0, late_ms: int = 0) -> FlowTrace:
     return replace(trace, transport=changed)
 
 
-@pytest.mark.parametrize(("times", "share"), [(1, 0.0), (1200 / PAYLOAD, 0.0), (2, 0.0), (0.5, 1.0), (0.3, 1.0)])
+@pytest.mark.parametrize(
+    ("times", "share"), [(1, 0.0), (1200 / PAYLOAD, 0.0), (2, 0.0), (0.5, 1.0), (0.3, 1.0)]
+)
 def test_packets_show_a_flight_beyond_the_logged_window(times: float, share: float) -> None:
     """Without bytes in flight in the log, a CUBIC that keeps two of its own windows in flight was right."""
     found = by_packets(logged(CubicSender(packets=60_000).run(), times))

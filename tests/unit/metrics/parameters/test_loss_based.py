@@ -132,6 +132,22 @@ def test_fast_convergence_without_a_window_needs_more_losses() -> None:
     assert holds(cubic(packets=110_000)["fast_convergence", "packets"], 0.85, within=0.06)
 
 
+def test_packets_that_grow_in_mid_flow_do_not_make_alpha_slow() -> None:
+    """1,200 bytes until the sender finds a larger MTU: α of 0.529 was 0.43 of the later packets."""
+    trace = CubicSender(packets=46_000, buffer_packets=25, ack_every=2, waits=True).run()
+    small, at_ns = 1200 / PAYLOAD, int(trace.packets["arrival_ns"][40_000])
+
+    def smaller(column: str, time: str) -> pl.Expr:
+        return pl.when(pl.col(time) < at_ns).then(pl.col(column) * small).otherwise(pl.col(column))
+
+    packets = trace.packets.with_columns(smaller("size_bytes", "arrival_ns").cast(pl.UInt16))
+    transport = trace.transport.with_columns(smaller("cwnd_bytes", "time_ns").cast(pl.Int64))
+    found = measured(replace(trace, packets=packets, transport=transport))["alpha", "window"]
+    assert found.value < 0.46
+    assert found.low < 0.529 < found.high
+    assert measured(trace)["alpha", "window"].low > 0.46
+
+
 def test_reno_friendly_alpha() -> None:
     assert holds(cubic()["alpha", "window"], 0.529, within=0.1)
     assert holds(cubic(alpha=1.0)["alpha", "window"], 1.0, within=0.15)
