@@ -397,6 +397,7 @@ def test_what_settles_a_cell(
 
 
 def _settled(seed: int, mbps: float, loss_percent: float, network: Network = NETWORK) -> TrialMeasures:
+    assert network.rate_mbps is not None
     after = Settled(50.0, 500.0, False, mbps, mbps / network.rate_mbps, loss_percent, None)
     return replace(trial(seed, [mbps], loss_percent=[loss_percent], network=network), settled=after)
 
@@ -443,7 +444,7 @@ def test_one_differing_trial_names_the_network_that_confirms_it() -> None:
     wide = Network(name="wide", rate_mbps=40, rtt_ms=80, buffer_bdp=1)
 
     def alone(name: str, loss: float, network: Network) -> Cell:
-        trials = [_settled(seed, 0.97 * network.rate_mbps, loss, network) for seed in (1, 2)]
+        trials = [_settled(seed, 0.97 * (network.rate_mbps or 0.0), loss, network) for seed in (1, 2)]
         return cell("solo", [name], trials, network)
 
     cells = [
