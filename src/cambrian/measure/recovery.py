@@ -36,13 +36,22 @@ def flow_recoveries(result: TrialResult, trial: Trial) -> tuple[FlowRecovery | N
     )
 
 
+def tcp_counters(result: TrialResult, number: int) -> dict[str, int]:
+    """The kernel's counters of TCP in a sender's namespace (``/proc/net/snmp``).
+
+    Empty in the oldest results, which lack them: the facts of their flows are unknown.
+    """
+    counted = result.manifest["guest"]["counters"]["flows"][number]
+    found: dict[str, int] = counted.get("snmp", {}).get("Tcp", {})
+    return found
+
+
 def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
     manifest, flow = result.manifest, trial.flows[number]
     guest = manifest["guest"]
     link = manifest["network"]["links"][number]
     sender = EndpointEvents.of(manifest, f"flow{number}.sender")
-    # the oldest results lack these counters, so the facts of their flows are unknown
-    segments = guest["counters"]["flows"][number].get("snmp", {}).get("Tcp", {})
+    segments = tcp_counters(result, number)
     is_tcp = segments.get("OutSegs", 0) > 0
     done_ns = flow_ends.done_ns(result, number)
     whole = bool(flow.size_bytes) and flow_ends.complete_ns(result, number, flow.size_bytes) is not None

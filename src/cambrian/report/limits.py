@@ -4,6 +4,9 @@ A sender that waits for its application, its receiver's credit, room in its buff
 its window unused, and shows little of its controller. A log with window and bytes in flight says so. Without
 one, two things do: a link that it leaves unused for no reason that the network shows, and, beside other
 flows, a flight that does not grow while none of its packets is dropped or marked.
+
+A TCP program with several connections has a controller for each. What the flow does as a whole, and a log
+with the rows of all of them, show none of these controllers.
 """
 
 from __future__ import annotations
@@ -39,12 +42,15 @@ LEAST_GROWTH_PACKETS = 0.3
 FEWEST_ROUND_TRIPS = 20
 #: a link of which more is used has no room for a probe that is seen
 FULL_SHARE = 0.95
+#: a control connection and one of data, as iperf3 has them
+MOST_CONNECTIONS = 2
 #: receivers that leave the sender to its controller: its stack's own, and the project's
 _OWN = ("own", "reference")
 #: how the gate begins that fails only where nothing in the network explains an unused link
 _SATURATION = "saturation: "
 _PEAK = quantities.ALL["rate_peak_percent"]
 _GROWTH = quantities.ALL["flight_growth_packets"]
+_CONNECTIONS = quantities.ALL["tcp_connections"]
 _UNUSED = quantities.ALL["window_unused_percent"]
 _COMPLETION = quantities.ALL["completion_s"]
 
@@ -52,6 +58,13 @@ _COMPLETION = quantities.ALL["completion_s"]
 def limited(collected: Collected, contestant: str, network: str) -> str:
     """What shows that something other than its controller decides there; empty if nothing does."""
     family = collected.families.get(contestant)
+    if family is not None and family.protocol == "tcp":
+        most = max(_values(_CONNECTIONS, collected, contestant, network), default=0)
+        if most > MOST_CONNECTIONS:
+            return (
+                f"its program made up to {most} TCP connections in a trial, and each has a controller of "
+                "its own"
+            )
     if family is not None and family.reference == _BY_RATE:
         return _constant_rate(collected, contestant, network)
     if family is None or family.reference not in _BY_WINDOW:

@@ -112,6 +112,24 @@ def test_only_a_kernels_own_stream_has_known_headers(
     assert (recovery._facts(result, changed, 0).header_bytes is not None) is is_known
 
 
+@pytest.mark.parametrize(
+    ("counted", "connections"),
+    [
+        ({"PassiveOpens": 4, "ActiveOpens": 0}, 4),
+        ({"PassiveOpens": 1, "ActiveOpens": 3}, 3),
+        ({"PassiveOpens": 0, "ActiveOpens": 0}, None),
+        ({}, None),
+    ],
+)
+def test_the_kernel_counts_a_senders_tcp_connections(
+    folder: Path, counted: dict[str, int], connections: int | None
+) -> None:
+    result, trial = change(folder)
+    result.manifest["guest"]["counters"]["flows"][0]["snmp"] = {"Tcp": {"OutSegs": 0, **counted}}
+    window = measuring.trial_window(result, trial)
+    assert measuring.flow_measures(window)[0]["tcp_connections"] == connections
+
+
 def test_an_endless_flow_lasts_until_the_trials_end(folder: Path) -> None:
     result, trial = change(folder)
     assert flow_ends.end_ns(result, 0) == result.manifest["guest"]["end_ns"]

@@ -36,7 +36,7 @@ def collected(
     records = [SimpleNamespace(reasons=reasons)]
     network = Network(name="net", rate_mbps=20, rtt_ms=50, buffer_bdp=1)
     cell = SimpleNamespace(network=network, page=None, names=(one.name,), trials=trials, records=records)
-    families = {one.name: SimpleNamespace(reference=reference)}
+    families = {one.name: SimpleNamespace(reference=reference, protocol="quic")}
     study = SimpleNamespace(contestants=[one], every_flow=[])
     return cast("Collected", _Made(cells=[cell], families=families, study=study))
 
@@ -55,6 +55,8 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_COMPLETION", time)
     monkeypatch.setattr(limits, "_PEAK", SimpleNamespace(value=lambda trial, flow: None))
     monkeypatch.setattr(limits, "_GROWTH", SimpleNamespace(value=lambda trial, flow: None))
+    opens: Any = SimpleNamespace(value=lambda trial, flow: trial.flows[flow].get("tcp_connections"))
+    monkeypatch.setattr(limits, "_CONNECTIONS", opens)
 
 
 def test_an_unused_window_in_one_trial_is_a_limit() -> None:
@@ -84,6 +86,28 @@ def test_a_flow_of_fixed_size_tells_only_without_an_endless_one() -> None:
     assert not limits.limited(found, "quinn reno", "net")
     cast("Any", found.cells[0]).trials.pop(0)
     assert "up to 63 % of the time" in limits.limited(found, "quinn reno", "net")
+
+
+@pytest.mark.parametrize(
+    ("connections", "protocol", "several"),
+    [
+        (4, "tcp", True),
+        # a control connection beside the one of data, as iperf3 has it
+        (2, "tcp", False),
+        # a proxy's connections to its own backend are not the flow's
+        (4, "quic", False),
+        (None, "tcp", False),
+    ],
+)
+@pytest.mark.parametrize("reference", ["reno", "bbr"])
+def test_several_tcp_connections_show_no_controller(
+    connections: int | None, protocol: str, several: bool, reference: str
+) -> None:
+    found = collected(12, 12, reference=reference)
+    cast("Any", found.families["quinn reno"]).protocol = protocol
+    cast("Any", found.cells[0].trials[1]).flows[0]["tcp_connections"] = connections
+    why = limits.limited(found, "quinn reno", "net")
+    assert ("up to 4 TCP connections" in why) is several
 
 
 def _sized() -> Any:

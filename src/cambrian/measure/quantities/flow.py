@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from cambrian.measure import recovery
+from cambrian.measure.flow_window import FlowWindow
 from cambrian.measure.quantity import FLOAT, INTEGER, TEXT, TRUTH, Quantity
+
+
+def _tcp_connections(window: FlowWindow) -> int | None:
+    counted = recovery.tcp_counters(window.whole.result, window.number)
+    # one on its own loopback interface counts as accepted and as opened
+    return max(counted.get("PassiveOpens", 0), counted.get("ActiveOpens", 0)) or None
+
 
 QUANTITIES = (
     Quantity("flows", "number of flows in the trial", INTEGER, "trial"),
@@ -20,6 +29,13 @@ QUANTITIES = (
     Quantity("kernel_version", "the guest's Linux", TEXT),
     Quantity("confirmed_cca", "read back from the stack, or null", TEXT),
     Quantity("protocol", "quic, tcp", TEXT),
+    Quantity(
+        "tcp_connections",
+        "TCP connections that the sender's programs accepted in the trial, or opened, if those are more; "
+        "null without one",
+        INTEGER,
+        window=_tcp_connections,
+    ),
     Quantity("receiver", "whose client receives: own, or a stack's name", TEXT),
     Quantity("tls", "TCP with TLS", TRUTH),
     Quantity("cpu_per_packet_us", "CPU time of a slow receiver for each packet", FLOAT),
