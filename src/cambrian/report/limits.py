@@ -5,6 +5,7 @@ its window unused, and shows little of its controller. A log with window and byt
 one, two things do: a link that it leaves unused for no reason that the network shows, and, beside other
 flows, a flight that does not grow while none of its packets is dropped or marked.
 
+A client that sends its data to the server sends it around the bottleneck: only acknowledgements are measured.
 A TCP program with several connections has a controller for each. What the flow does as a whole, and a log
 with the rows of all of them, show none of these controllers.
 """
@@ -50,6 +51,7 @@ _OWN = ("own", "reference")
 _SATURATION = "saturation: "
 _PEAK = quantities.ALL["rate_peak_percent"]
 _GROWTH = quantities.ALL["flight_growth_packets"]
+_BACK = quantities.ALL["back_percent"]
 _CONNECTIONS = quantities.ALL["tcp_connections"]
 _UNUSED = quantities.ALL["window_unused_percent"]
 _COMPLETION = quantities.ALL["completion_s"]
@@ -58,6 +60,11 @@ _COMPLETION = quantities.ALL["completion_s"]
 def limited(collected: Collected, contestant: str, network: str) -> str:
     """What shows that something other than its controller decides there; empty if nothing does."""
     family = collected.families.get(contestant)
+    if max(_values(_BACK, collected, contestant, network), default=0.0) > 100:
+        return (
+            "its client sent more bytes than its server, and only data from the server to the client passes "
+            "the bottleneck: give its client the option with which it receives"
+        )
     if family is not None and family.protocol == "tcp":
         most = max(_values(_CONNECTIONS, collected, contestant, network), default=0)
         if most > MOST_CONNECTIONS:

@@ -130,6 +130,26 @@ def test_the_kernel_counts_a_senders_tcp_connections(
     assert measuring.flow_measures(window)[0]["tcp_connections"] == connections
 
 
+@pytest.mark.parametrize(
+    ("there", "back", "percent"),
+    [
+        (2_000_000, 8_000_000, 400.0),
+        (100_000_000, 2_000_000, 2.0),
+        (100, 999_999, None),
+        (0, 2_000_000, None),
+    ],
+)
+def test_more_from_the_client_than_from_the_server_is_above_100_percent(
+    folder: Path, there: int, back: int, percent: float | None
+) -> None:
+    result, trial = change(folder)
+    counted = result.manifest["guest"]["counters"]["flows"][0]
+    for way, sent in (("forward", there), ("back", back)):
+        next(row for row in counted[way] if row["kind"] == "netem")["sent_bytes"] = sent
+    window = measuring.trial_window(result, trial)
+    assert measuring.flow_measures(window)[0]["back_percent"] == percent
+
+
 def test_an_endless_flow_lasts_until_the_trials_end(folder: Path) -> None:
     result, trial = change(folder)
     assert flow_ends.end_ns(result, 0) == result.manifest["guest"]["end_ns"]

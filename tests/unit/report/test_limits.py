@@ -55,6 +55,8 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_COMPLETION", time)
     monkeypatch.setattr(limits, "_PEAK", SimpleNamespace(value=lambda trial, flow: None))
     monkeypatch.setattr(limits, "_GROWTH", SimpleNamespace(value=lambda trial, flow: None))
+    back: Any = SimpleNamespace(value=lambda trial, flow: trial.flows[flow].get("back_percent"))
+    monkeypatch.setattr(limits, "_BACK", back)
     opens: Any = SimpleNamespace(value=lambda trial, flow: trial.flows[flow].get("tcp_connections"))
     monkeypatch.setattr(limits, "_CONNECTIONS", opens)
 
@@ -86,6 +88,17 @@ def test_a_flow_of_fixed_size_tells_only_without_an_endless_one() -> None:
     assert not limits.limited(found, "quinn reno", "net")
     cast("Any", found.cells[0]).trials.pop(0)
     assert "up to 63 % of the time" in limits.limited(found, "quinn reno", "net")
+
+
+@pytest.mark.parametrize(("percent", "wrong_way"), [(4600.0, True), (2.4, False), (None, False)])
+@pytest.mark.parametrize("reference", ["reno", "bbr"])
+def test_data_from_client_to_server_shows_no_controller(
+    percent: float | None, wrong_way: bool, reference: str
+) -> None:
+    found = collected(12, 12, reference=reference)
+    cast("Any", found.cells[0].trials[1]).flows[0]["back_percent"] = percent
+    why = limits.limited(found, "quinn reno", "net")
+    assert ("its client sent more bytes" in why) is wrong_way
 
 
 @pytest.mark.parametrize(
@@ -206,7 +219,8 @@ def test_a_bbr_whose_rate_never_rises_below_the_links_is_limited(
 ) -> None:
     """As the lab's own BBR behind a pacing rate of 17 Mbps: "pacing rate when cruising is 0.874"."""
     found = collected(None, reference="bbr")
-    trials = [SimpleNamespace(peak=peak, utilisation=used) for peak in peaks]
+    one = vars(found.cells[0].trials[0])
+    trials = [SimpleNamespace(**one | {"peak": peak, "utilisation": used}) for peak in peaks]
     cast("Any", found.cells[0]).trials = trials
     time: Any = SimpleNamespace(value=lambda trial, flow: trial.flows[flow]["completion_s"])
     monkeypatch.setattr(limits, "_COMPLETION", time)

@@ -13,6 +13,19 @@ def _tcp_connections(window: FlowWindow) -> int | None:
     return max(counted.get("PassiveOpens", 0), counted.get("ActiveOpens", 0)) or None
 
 
+#: less is a handshake, requests and their repetitions
+_FEWEST_BACK_BYTES = 1_000_000
+
+
+def _back_percent(window: FlowWindow) -> float | None:
+    counted = window.whole.result.manifest["guest"]["counters"]["flows"][window.number]
+    there, back = (
+        sum(row["sent_bytes"] for row in counted[way] if row["kind"] == "netem")
+        for way in ("forward", "back")
+    )
+    return 100 * back / there if there and back >= _FEWEST_BACK_BYTES else None
+
+
 QUANTITIES = (
     Quantity("flows", "number of flows in the trial", INTEGER, "trial"),
     Quantity("flow", "its number in the trial", INTEGER),
@@ -35,6 +48,13 @@ QUANTITIES = (
         "null without one",
         INTEGER,
         window=_tcp_connections,
+    ),
+    Quantity(
+        "back_percent",
+        "bytes of all frames from its client, in % of those from its server; above 100 the data goes the "
+        "wrong way; null if less than 1 MB came from its client",
+        FLOAT,
+        window=_back_percent,
     ),
     Quantity("receiver", "whose client receives: own, or a stack's name", TEXT),
     Quantity("tls", "TCP with TLS", TRUTH),
