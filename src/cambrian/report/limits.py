@@ -88,7 +88,7 @@ def limited(collected: Collected, contestant: str, network: str) -> str:
         return ""
     return (
         f"in up to {max(shares):.0f} % of the time its application, its receiver or another limit decides "
-        f"what it sends, because less than {100 * USED:.0f} % of its window is in flight"
+        f"what it sends, because by its log less than {100 * USED:.0f} % of its window is in flight"
     )
 
 

@@ -62,7 +62,10 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unused_window_in_one_trial_is_a_limit() -> None:
-    assert "up to 63 % of the time" in limits.limited(collected(12, 63), "quinn reno", "net")
+    why = limits.limited(collected(12, 63), "quinn reno", "net")
+    assert "up to 63 % of the time" in why
+    # the log may count too little in flight: packets can show more
+    assert "by its log less than 80 %" in why
 
 
 @pytest.mark.parametrize(

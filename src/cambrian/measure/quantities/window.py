@@ -56,10 +56,10 @@ QUANTITIES = (
     ),
     Quantity(
         "window_unused_percent",
-        "part of the time in which less than 80 % of the window is in flight and three more packets would "
-        "fit: its application, its receiver or another limit decides what it sends; 0 if the window grew to "
-        "more than twice its first size without being used; null without transport trace, or if the flow "
-        "ended before the interval",
+        "part of the time in which by the sender's log less than 80 % of the window is in flight and three "
+        "more packets would fit: its application, its receiver or another limit decides what it sends; 0 if "
+        "the window grew to more than twice its first size without being used; null without transport "
+        "trace, or if the flow ended before the interval",
         window=lambda window: window.window_unused_percent,
         ends=of_hundred,
     ),
