@@ -125,3 +125,12 @@ def test_each_load_beside_another_one_has_a_name_of_its_own(monkeypatch: pytest.
     assert figure.height == 4 * pageload._ROW
     (ticks, *_) = figure.panels[0].chart.to_dict(validate=False)["layer"]
     assert ticks["encoding"]["color"]["scale"]["domain"] == names
+
+
+def test_means_of_one_seed_have_no_line_of_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vega warned of an infinite extent: a layer without a value."""
+    monkeypatch.setattr(colours, "palette", lambda _: {"x": "#111"})
+    one = made.cell("solo", ["x"], [made.trial(1, [9.0])])
+    (figure,) = pageload.figures(made.collected("solo", [replace(loading(one, 0, 800.0), page="small")]))
+    marks = [layer["mark"]["type"] for layer in figure.panels[0].chart.to_dict(validate=False)["layer"]]
+    assert marks == ["tick", "point"]

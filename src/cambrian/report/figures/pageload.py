@@ -105,9 +105,10 @@ def _chart(page: str, rows: pl.DataFrame, trials: pl.DataFrame, palette: dict[st
     )
     spans = base.transform_filter("isValid(datum.low_s)").mark_rule(strokeWidth=2.5)
     dots = base.mark_point(filled=True, size=75, opacity=1).encode(x=x, tooltip=tooltip)
-    return alt.layer(ticks, spans.encode(x="low_s:Q", x2="high_s:Q"), dots, title=page).properties(
-        height=_ROW * len(order)
-    )
+    # Vega warns of an axis without a value
+    known = shown["low_s"].is_not_null().any()
+    layers = [ticks, *([spans.encode(x="low_s:Q", x2="high_s:Q")] if known else []), dots]
+    return alt.layer(*layers, title=page).properties(height=_ROW * len(order))
 
 
 def _alt(network: str, page: str, rows: pl.DataFrame) -> str:
