@@ -16,7 +16,7 @@ import pytest
 from cambrian.gate.differences import Compared, Difference, State
 from cambrian.gate.quantities import MARGINS
 from cambrian.gate.snapshot import Snapshot, Subject
-from cambrian.report.compared import changes, page, settings
+from cambrian.report.compared import changes, lists, page, settings
 from cambrian.report.compared.changes import Changes
 from cambrian.report.compared.sides import Group, Side
 from cambrian.report.sections import Lines, Section
@@ -307,3 +307,12 @@ def test_a_page_names_what_else_moves_packets(tmp_path: Path) -> None:
 
 def test_the_margins_of_the_page_are_those_that_count(made: Path) -> None:
     assert [row["title"] for row in read(made, "margins")] == [one.title for one in MARGINS.values()]
+
+
+def test_a_row_says_whether_seeds_or_trials_are_behind_it() -> None:
+    """A parameter had "Seeds: 1" beside "2 seeds; three are needed": its two trials are one."""
+    by_seed = figure("near", "throughput_mbps", "different", 2)
+    parameter = replace(figure("near", "share_percent", "inconclusive", 2), name="beta", seeds=1)
+    _, shown = lists.figures(changed([by_seed, parameter]))
+    at = shown.headings.index("Seeds or trials")
+    assert sorted(row[at] for row in shown.rows) == ["1 trial", "3 seeds"]

@@ -316,9 +316,12 @@ def sure(one: Difference) -> str:
         parts.append("Another kind")
     elif one.low == one.high:
         parts.append("the same change in every seed")
-    if one.seeds:
-        parts.append(counted(one.seeds, "trial" if _is_parameter(one) else "seed"))
-    return ", ".join(parts)
+    return ", ".join([*parts, *filter(None, [behind(one)])])
+
+
+def behind(one: Difference) -> str:
+    """What is behind a comparison: ``5 seeds``; of a parameter ``1 trial``; empty without any."""
+    return counted(one.seeds, "trial" if _is_parameter(one) else "seed") if one.seeds else ""
 
 
 def change(one: Difference) -> str:

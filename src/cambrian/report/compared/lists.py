@@ -18,7 +18,7 @@ from cambrian.report.compared.settings import Setting
 from cambrian.report.layout import Column, Shown
 
 _WORDS = ("Contestant", "Network", "Figure", "State")
-_NUMBERS = ("Before", "After", "Change [95 % interval]", "Margin", "p (Holm)", "Seeds")
+_NUMBERS = ("Before", "After", "Change [95 % interval]", "Margin", "p (Holm)", "Seeds or trials")
 _JUDGED = {True: "better", False: "worse", None: ""}
 
 
@@ -44,8 +44,7 @@ def _cells(one: Figure) -> tuple[str, ...]:
     found = one.found
     looks = "looks different" if found.looks and found.state == matrix.OPEN else ""
     p = "" if found.p_holm is None else layout.p_text(found.p_holm)
-    seeds = str(found.seeds or "")
-    numbers = (found.before, found.after, first.change(found), first.margin(found), p, seeds)
+    numbers = (found.before, found.after, first.change(found), first.margin(found), p, first.behind(found))
     note = "; ".join(word for word in (_JUDGED[found.better], looks, found.why) if word)
     words = (one.who, one.subject.network, found.title, found.state)
     return (*words, *(cell or layout.NOTHING for cell in numbers), note)
