@@ -34,7 +34,7 @@ import scipy
 from cambrian.gate.quantities import MARGINS
 from cambrian.gate.snapshot import INVALID, OF_HOST, Parameter, Place, Probe, Snapshot, group_of
 from cambrian.judging import references
-from cambrian.judging.findings import AGREEING_SHARE
+from cambrian.judging.findings import AGREEING_SHARE, with_interval
 from cambrian.measure import quantities
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import FEWEST_TRIALS as BY_TRIALS
@@ -573,8 +573,8 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter, kind_level
         place=place,
         name=name,
         title=definition.title,
-        before=_parameter_text(old),
-        after=_parameter_text(new),
+        before=_parameter_text(old, definition.digits),
+        after=_parameter_text(new, definition.digits),
         state="inconclusive",
         better=_improves(old.status, new.status),
         unit=definition.unit,
@@ -746,13 +746,14 @@ def _improves(before: str, after: str) -> bool | None:
     return False if before in _GOOD and after in _BAD else None
 
 
-def _parameter_text(one: Parameter) -> str:
+def _parameter_text(one: Parameter, digits: int) -> str:
+    """``digits``: decimals of the parameter."""
     if one.label is not None:
         return one.label
     if one.value is None:
         return "–"
     arm = _arm(one)
-    return f"{one.value:.4g}" + (f" ± {arm:.2g}" if arm is not None else "")
+    return f"{one.value:.4g}" if arm is None else with_interval(one.value, arm, digits)
 
 
 def _probe_text(probe: Defined, one: Probe, *, measured: bool) -> str:

@@ -194,14 +194,16 @@ def value_text(measured: Measured) -> str:
         return "not measured"
     if parameter.kinds and measured.label is not None:
         return measured.label
-    digits = parameter.digits
-    half = (measured.high - measured.low) / 2
     # the title of a share says of what
     unit = f" {parameter.unit}" if parameter.unit not in ("", "share") else ""
-    # add digits until the interval does not read as ± 0
+    return f"{with_interval(measured.value, (measured.high - measured.low) / 2, parameter.digits)}{unit}"
+
+
+def with_interval(value: float, half: float, digits: int) -> str:
+    """``0.85 ± 0.01``: both with ``digits`` decimals, or with more until the interval does not read as 0."""
     while digits < _MOST_DIGITS and half > 0 and round(half, digits) == 0:
         digits += 1
-    return f"{measured.value:.{digits}f} ± {half:.{digits}f}{unit}"
+    return f"{value:.{digits}f} ± {half:.{digits}f}"
 
 
 def _values(finding: Finding, alike: Sequence[Finding]) -> str:

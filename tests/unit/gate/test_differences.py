@@ -876,3 +876,14 @@ def test_what_two_studies_leave_open_has_a_hint() -> None:
     assert output.more_seeds(found) == ""
     (first, *_) = output.notes(differences.snapshots(snapshot(trials=1), snapshot(trials=1)))
     assert first == "1 trial sent the same packets, 0 others"
+
+
+def test_a_parameter_has_the_decimals_of_its_interval() -> None:
+    """ "0.6719 ± 0.2" had more digits than are known, and a report of the same trials said 0.67 ± 0.20."""
+
+    def beta(value: float, half: float) -> Place:
+        all_ = {"value": value, "low": value - half, "high": value + half, "trials": 5, "events": 5}
+        return Place(parameters={"beta": Parameter.model_validate(all_ | {"status": "as it should be"})})
+
+    one = compared(beta(0.6719, 0.2), beta(0.636, 0.14))
+    assert (one.before, one.after) == ("0.672 ± 0.200", "0.636 ± 0.140")
