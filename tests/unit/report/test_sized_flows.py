@@ -37,10 +37,20 @@ def completion_s(folder: Path, done: dict[str, Any]) -> tuple[float | None, floa
         },
         schema_overrides=PACKETS,
     )
-    link = {"sent_packets": 2, "dropped_packets": 0, "backlog_packets": 0, "kind": "netem"}
+    link = {
+        "sent_packets": 2,
+        "sent_bytes": 2 * FRAME_BYTES,
+        "dropped_packets": 0,
+        "backlog_packets": 0,
+        "kind": "netem",
+    }
     manifest = {
         "endpoints": {"flow0.receiver": [{"event": "done", "time_ns": 103 * S, **done}]},
-        "guest": {"zero_ns": 100 * S, "end_ns": 3 * S, "counters": {"flows": [{"forward": [link]}]}},
+        "guest": {
+            "zero_ns": 100 * S,
+            "end_ns": 3 * S,
+            "counters": {"flows": [{"forward": [link], "back": []}]},
+        },
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
     (folder / "verdict.json").write_text(json.dumps({"valid": True}))
@@ -125,8 +135,14 @@ def ended_early(
         },
         schema=PACKETS,
     )
-    link = {"sent_packets": 2, "dropped_packets": 0, "backlog_packets": 0, "kind": "netem"}
-    guest = {"zero_ns": 0, "end_ns": 11 * S, "counters": {"flows": [{"forward": [link]}]}}
+    link = {
+        "sent_packets": 2,
+        "sent_bytes": 2 * FRAME_BYTES,
+        "dropped_packets": 0,
+        "backlog_packets": 0,
+        "kind": "netem",
+    }
+    guest = {"zero_ns": 0, "end_ns": 11 * S, "counters": {"flows": [{"forward": [link], "back": []}]}}
     (folder / "manifest.json").write_text(json.dumps({"endpoints": {}, "guest": guest}))
     end = {"flow": 0, "outcome": "gave up", "ended_s": ended_s, "text": ""}
     (folder / "verdict.json").write_text(json.dumps({"valid": True, "flows": [end]}))
