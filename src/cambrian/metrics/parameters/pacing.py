@@ -170,7 +170,7 @@ def _doubt(trace: FlowTrace, begun: Beginning, start: Trains, clocked: BoolArray
     if lag_ns is not None:
         why = "which a receiver's timer may delay"
         return f"packets leave {lag_ns / NS_PER_MS:.1f} ms after an acknowledgement is due, {why}"
-    tick_ns = _tick_ns(trace, begun, start)
+    tick_ns = _tick_ns(trace, begun, start, clocked)
     if tick_ns is not None:
         apart = f"packets leave {tick_ns / NS_PER_MS:.1f} ms apart or more, each time within that of an ACK"
         return f"{apart}: a loop with a timer does so, too"
@@ -202,13 +202,17 @@ def _constant_lag_ns(trace: FlowTrace, begun: Beginning, start: Trains, clocked:
     return usual_ns if usual_ns >= _SHORTEST_TIMER_NS and same.mean() >= _SAME_LAG_TRAINS else None
 
 
-def _tick_ns(trace: FlowTrace, begun: Beginning, start: Trains) -> float | None:
+def _tick_ns(trace: FlowTrace, begun: Beginning, start: Trains, clocked: BoolArray) -> float | None:
     """The time of a loop that answers acknowledgements at its next tick; None if packets do not leave so.
 
-    Its trains are a tick apart or more, and none leaves later than a tick after an acknowledgement. A pacer
-    spreads its packets over the round trip: some leave long after the last acknowledgement.
+    Its trains are a tick apart or more, and none leaves later than a tick after an acknowledgement. On a slow
+    link the trains of a pacer are so, too: each second packet is acknowledged after 2 ms. But a pacer spreads
+    the first round trip's packets, which no acknowledgement releases.
     """
     later = start.start_ns >= begun.start_ns + trace.rtt_ns
+    spread = start.packets[clocked & ~later].sum()
+    if spread >= _ONE_GO * start.packets[~later].sum():
+        return None
     gaps_ns = np.diff(start.start_ns[later])
     if not len(gaps_ns):
         return None

@@ -125,6 +125,16 @@ def test_a_loop_that_answers_at_its_next_tick_does_not_pace(tick_ms: int, ack_ev
     assert is_paced(Sender(ack_every=ack_every, pacing=1.25, buffer_packets=500).run()) == "paced"
 
 
+@pytest.mark.parametrize(("initial", "train", "factor"), [(10, 4, 1.25), (33, 2, 2.0), (40, 4, 2.0)])
+def test_a_pacer_on_a_slow_link_is_no_loop(
+    monkeypatch: pytest.MonkeyPatch, initial: int, train: int, factor: float
+) -> None:
+    """An acknowledgement comes every 2 ms: quic-go and Google QUICHE on 10 Mbps were no longer paced."""
+    monkeypatch.setattr(sender_model, "SERVICE", 2_000_000)
+    assert is_paced(Sender(initial=initial, train=train, pacing=factor, buffer_packets=500).run()) == "paced"
+    assert is_paced(InLoop(initial=initial, buffer_packets=500).run()) is None
+
+
 def test_a_burst_of_credit_is_not_pacing() -> None:
     """A receiver's reader gives credit for 40 packets at once, between two acknowledgements."""
     trace = Sender(buffer_packets=500, packets=400).run()
