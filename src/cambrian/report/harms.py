@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import scipy
-
 from cambrian.measure.flow_window import FlowMeasures
 from cambrian.metrics.columns import FloatArray
 from cambrian.metrics.harm import harm
@@ -18,7 +16,7 @@ from cambrian.report import blocks
 from cambrian.report.blocks import Places
 from cambrian.report.collect import Cell, Collected
 from cambrian.stats import jackknife, seeds, states
-from cambrian.stats.compare import Comparison, compare, p_with_chance, p_with_scatter
+from cambrian.stats.compare import Comparison, compare, p_with_chance, p_with_scatter, trials_for_scatter
 from cambrian.stats.interval import Interval
 from cambrian.stats.jackknife import Arm
 from cambrian.stats.states import Margin
@@ -99,7 +97,7 @@ class Harm:
         """How many seeds each side still needs before ``p`` can be as small as ``level`` (above 0)."""
         needed = 0
         if self.trial_sd and self.difference and self.difference.estimate:
-            trials = (float(scipy.special.ndtri(level / 2)) * self.trial_sd / self.difference.estimate) ** 2
+            trials = trials_for_scatter(level, self.difference.estimate, self.trial_sd)
             have = len(self.with_other)
             needed = math.ceil(trials * have / self.trials) - have
         if not _has_ratio(self.with_own, self.with_other):

@@ -88,6 +88,14 @@ def p_with_scatter(p: float | None, difference: float, sd: float | None, trials:
     return max(p, float(2 * scipy.special.ndtr(-abs(difference) * math.sqrt(trials) / sd)))
 
 
+def trials_for_scatter(level: float, difference: float, sd: float) -> int:
+    """How many trials :func:`p_with_scatter` needs to be as small as ``level`` (above 0), if they stay alike.
+
+    ``difference`` is not 0.
+    """
+    return math.ceil((float(scipy.special.ndtri(level / 2)) * sd / difference) ** 2)
+
+
 def _one_sample(test: Test, values: FloatArray, null: float, scale: Scale, size: float | None) -> Comparison:
     seeds = len(values)
     varies = jackknife.varies(values, size)

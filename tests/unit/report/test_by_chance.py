@@ -49,6 +49,20 @@ def test_a_contestant_that_wins_each_trial(own: list[tuple[float, float]], harms
     assert (row["verdict"], share["verdict"]) == (harms, differs)
     if harms == "inconclusive":
         assert row["settles_as"] == harm.MORE and row["more_seeds"] >= 1
+        assert share["settles_as"] == "different"
+
+
+def test_a_share_that_chance_may_give_needs_many_more_seeds() -> None:
+    """One more seed "settled" a p of 0.58."""
+    groups = [pair("tcp cubic", DECIDED_BY_CHANCE), pair("x", [(12.0, 12.1), (12.2, 12.0), (12.0, 12.0)])]
+    made = collected("versus-reference", groups, [contestant("x")])
+    shares, harmed = own_figures.table(made), harm.table(made)
+    assert shares is not None and harmed is not None
+    (share,) = shares.filter(pl.col("quantity") == "share_percent").to_dicts()
+    (row,) = [row for row in harmed.to_dicts() if row["by"] == "x" and row["service"].startswith("through")]
+    assert share["verdict"] == row["verdict"] == "inconclusive"
+    assert share["p"] == pytest.approx(row["p"]) and share["p"] > 0.5
+    assert share["more_seeds"] > 30 and row["more_seeds"] > 30
 
 
 def test_the_scatter_is_that_of_seeds_in_one_position() -> None:
