@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cambrian.judging.findings import FEWEST_TRIALS
 from cambrian.judging.sides import Side, State
@@ -93,6 +93,7 @@ class Compared:
     link, the packets, the base RTT, the delivered bytes). ``gap``: the same distance in margins;
     ``spread``: the larger range of one side's trials in margins. ``draws``: number of the contestant's
     differing trials and of the reference's trials; (0, 0) where a difference shows nothing about controllers.
+    ``confirmed_on``: for a figure of one trial, the independent network that confirms it; empty for others.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Compared:
     gap: float = 0.0
     spread: float = 0.0
     draws: tuple[int, int] = (0, 0)
+    confirmed_on: str = ""
 
 
 def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[Alone]], title: str) -> Side:
@@ -202,7 +204,9 @@ def _proven(
         if (figure.trials >= FEWEST_TRIALS or confirmed >= FEWEST_TRIALS) and (
             _is_unlikely(figure, alike, mine) or _is_steady(figure, alike, confirmed)
         ):
-            found.append(figure)
+            others = () if figure.trials >= FEWEST_TRIALS else several
+            confirms = (one for one in others if _independent([figure.network, one], mine) >= FEWEST_TRIALS)
+            found.append(replace(figure, confirmed_on=next(confirms, "")))
     return found
 
 

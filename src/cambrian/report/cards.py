@@ -6,7 +6,7 @@ networks where the matrix says different, so that no card contradicts a verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -203,17 +203,15 @@ def _alone(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterator
     """Results of a flow alone unlike the reference's."""
     for verdict in _different(frames, "verdicts", "plausibility"):
         name = verdict["contestant"]
-        everywhere = judged.implausible(collected, name, verdict["judged_as"])
         for network in collected.networks:
             for one in judged.implausible(collected, name, verdict["judged_as"], network.name):
-                same = (other.network for other in everywhere if other.name == one.name)
                 yield Card(
                     contestant=name,
                     network=network.name,
                     quantity=f"{one.name} alone",
                     text=f"{name} alone: {one.text}",
                     beside="",
-                    sure=_in_trials(one.trials, network.name, same),
+                    sure=_in_trials(one.trials, one.confirmed_on),
                     effect=one.effect,
                     table="flows",
                     base=collected.kernel(name),
@@ -225,8 +223,9 @@ def _others(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterato
     off = list(_different(frames, "parameters", "status", "off"))
     for row in off:
         alike = (one for one in off if all(one[key] == row[key] for key in ("contestant", "parameter")))
-        same = (one["network"] for one in alike)
-        sure = f"{counted(row['events'], 'event')} in {_in_trials(row['trials'], row['network'], same)}"
+        others = (one["network"] for one in alike if one["network"] != row["network"])
+        confirms = next(others, "") if row["trials"] == 1 else ""
+        sure = f"{counted(row['events'], 'event')} in {_in_trials(row['trials'], confirms)}"
         yield Card(
             contestant=row["contestant"],
             network=row["network"],
@@ -245,9 +244,8 @@ def _others(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterato
             yield Card(one.contestant, one.network, one.text, text, "", "", 0.0, one.table, base=base)
 
 
-def _in_trials(trials: int, network: str, networks: Iterable[str]) -> str:
-    """How many trials differ. One accuses nobody: another one of the ``networks`` confirms it."""
-    confirms = next((one for one in networks if trials == 1 and one != network), "")
+def _in_trials(trials: int, confirms: str) -> str:
+    """How many trials differ. One accuses nobody: another network ``confirms`` it."""
     return counted(trials, "differing trial") + (f", confirmed on {confirms}" if confirms else "")
 
 

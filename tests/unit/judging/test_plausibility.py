@@ -339,3 +339,26 @@ def test_who_is_unsteady_on_another_network_needs_more_trials() -> None:
     # one trial on another network says nothing of chance, and hides nothing
     assert queue(queues(*[wide[::3]] * 3, [30]), queues(*[its[::3]] * 3, [31])) == "different"
     assert queue(queues(wide, [30]), queues(its, [31])) == "different"
+
+
+def test_the_network_that_confirms_one_trial_is_independent() -> None:
+    """Networks of one path with equal trials are one, and a network with one trial confirms nothing."""
+    path = alone(0.5), alone(0.97)
+    other = tuple(replace(one, rtt_ms=80.0) for one in path)
+    single = tuple(replace(one, rtt_ms=120.0) for one in path)
+    sizes = {"red": (path, 2), "same": (path, 2), "once": (single, 1), "wide": (other, 2)}
+    mine, reference = (
+        {name: [pair[side]] * trials for name, (pair, trials) in sizes.items()} for side in (0, 1)
+    )
+    found = {one.network: one for one in plausibility.proven(mine, reference, "tcp cubic")}
+    # equal trials are one draw
+    assert {one.trials for one in found.values()} == {1}
+    assert {name: one.confirmed_on for name, one in found.items() if one.name == "utilisation"} == {
+        "red": "wide",
+        "same": "wide",
+        "once": "red",
+        "wide": "red",
+    }
+    enough = {"a": [alone(0.5), alone(0.51)], "b": [alone(0.5)] * 2}
+    found_here = plausibility.proven(enough, {name: REFERENCE["a"] for name in enough}, "tcp cubic")
+    assert {one.network: one.confirmed_on for one in found_here if one.name == "utilisation"}["a"] == ""
