@@ -360,5 +360,5 @@ def test_the_network_that_confirms_one_trial_is_independent() -> None:
         "wide": "red",
     }
     enough = {"a": [alone(0.5), alone(0.51)], "b": [alone(0.5)] * 2}
-    found_here = plausibility.proven(enough, {name: REFERENCE["a"] for name in enough}, "tcp cubic")
+    found_here = plausibility.proven(enough, dict.fromkeys(enough, REFERENCE["a"]), "tcp cubic")
     assert {one.network: one.confirmed_on for one in found_here if one.name == "utilisation"}["a"] == ""
