@@ -57,8 +57,9 @@ def by_position(
 def scatter(places: Places) -> float | None:
     """SD of a trial's figure between seeds, in the same position; None without two seeds.
 
-    A seed's trials of a contestant beside itself are copies of each other, with the flows exchanged. So a
-    position has one figure for each seed.
+    ``places`` has one flow of each trial. A virtual clock makes a seed's trials of a contestant beside itself
+    copies of each other, with the flows exchanged: both flows would add nothing. Elsewhere their mean in one
+    position would differ less than a trial's figure.
     """
     at: dict[int, list[float]] = {}
     for (_, place), values in places.items():

@@ -26,6 +26,8 @@ def pair(name: str, mbps: Sequence[tuple[float, float]]) -> Cell:
 
 #: the reference's own pairs: each trial, and the same one with the flows exchanged
 DECIDED_BY_CHANCE = [(18.0, 2.0), (2.2, 17.8), (18.1, 1.9)]
+#: the same where a seed's two trials are no copies: a real clock
+NO_COPIES = [(18.0, 18.0), (2.2, 2.0), (18.1, 17.9)]
 STEADY = [(10.2, 9.8), (10.1, 9.9), (10.3, 9.7)]
 
 
@@ -33,6 +35,7 @@ STEADY = [(10.2, 9.8), (10.1, 9.9), (10.3, 9.7)]
     ("own", "harms", "differs"),
     [
         (DECIDED_BY_CHANCE, "inconclusive", "inconclusive"),
+        (NO_COPIES, "inconclusive", "inconclusive"),
         (STEADY, harm.MORE, "different"),
     ],
 )
