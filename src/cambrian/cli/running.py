@@ -272,8 +272,7 @@ def _run_suites(
     from cambrian.suites import run as suite_run
 
     # a fault of the page is to be known before hours of trials
-    for one in suites:
-        checked.check(one)
+    checked.check_all(suites)
     planned = suite_run.planned(suites, part, options)
     if dry_run:
         planned = [replace(plan, groups=options.mine(plan.groups)) for plan in planned]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
+from cambrian.command import CommandFailed, MissingTool
 from cambrian.effects.model import OBSERVATIONS, Bounds, Condition, EffectSpec, Scalar, Where
 from cambrian.stacks import catalogue
+from cambrian.stacks.manifest import ManifestError
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand
@@ -24,7 +26,7 @@ def names(part: str) -> Mapping[str, frozenset[str]]:
     """Column of the observations → the names that it can have in a part, such as "wpi/grid".
 
     Empty if they cannot be known: the part is none of a built-in suite's with its own contestants, or its
-    study has an error, which `cambrian run` shows.
+    study or one of its stacks has an error, which `cambrian run` shows.
     """
     try:
         suites, _ = find.suites_named(part.partition("/")[0])
@@ -34,7 +36,7 @@ def names(part: str) -> Mapping[str, frozenset[str]]:
             return {}
         once = study.model_copy(update={"seeds": 1, "stopping": None})
         groups = expand(once, reference_of=catalogue.reference_of)
-    except StudyError:
+    except (StudyError, ManifestError, CommandFailed, MissingTool, OSError):
         return {}
     found: dict[str, set[str]] = {}
     for group in groups:

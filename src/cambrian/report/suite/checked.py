@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from cambrian.claims import load as ledger
@@ -14,6 +15,7 @@ from cambrian.published.model import Comparison
 from cambrian.report import tables
 from cambrian.report.suite.sections import PLACEHOLDERS, Section, TableOf, placed
 from cambrian.study import hints
+from cambrian.study.errors import StudyError
 from cambrian.study.positions import Path as Place
 from cambrian.study.toml_file import TomlFile
 from cambrian.suites import find, model, names
@@ -26,8 +28,13 @@ _Fault = tuple[Place, str, str]
 _WORD = re.compile(r"\$[A-Z][A-Z_]+")
 
 
-def check(found: SuiteFolder) -> None:
-    """Check the sections of a suite's page, for its own contestants.
+def _claims() -> list[str]:
+    """The identities of all claims; reading them takes a second."""
+    return [claim.id for claim in ledger.load().claims]
+
+
+def check(found: SuiteFolder, claims: Callable[[], list[str]] = _claims) -> None:
+    """Check the sections of a suite's page, for its own contestants. ``claims``: the claims that it may name.
 
     What depends on the trials, such as the columns of a report's table, is checked when the page is made.
 
@@ -43,7 +50,7 @@ def check(found: SuiteFolder) -> None:
     file.refuse(names.wrong(_effects(sections)))
     file.refuse(_tables(sections))
     comparisons = load.comparisons(load.folder(suite.paper)) if suite.paper else {}
-    file.refuse(_named(suite, sections, comparisons))
+    file.refuse(_named(suite, sections, comparisons, claims))
     shown = [comparisons[section.comparison] for _, section in sections if section.comparison is not None]
     _check_comparisons(load.folder(suite.paper or ""), shown)
     for place, section in sections:
@@ -51,13 +58,34 @@ def check(found: SuiteFolder) -> None:
             _check_scorecard(found, file, (*place, "scorecard"), section.scorecard)
 
 
+def check_all(suites: Iterable[SuiteFolder]) -> None:
+    """Check all suites.
+
+    Raises:
+        StudyError: as :func:`check`, with the faults of all of them.
+    """
+    faults: list[StudyError] = []
+    claims = cache(_claims)
+    for found in suites:
+        try:
+            check(found, claims)
+        except StudyError as error:
+            # a comparison or a claim may be shown by several suites
+            faults += (one for one in (error, *error.others) if str(one) not in map(str, faults))
+    if faults:
+        faults[0].others = tuple(faults[1:])
+        raise faults[0]
+
+
 def _placeholders(suite: Suite, file: TomlFile) -> Iterator[_Fault]:
     """Sections that would be shown for no contestant, or with a word that nothing replaces."""
     for index, given in enumerate(file.listed(SECTION)):
-        words = set(_WORD.findall(str(given)))
+        # a text may tell of a shell's $HOME
+        inside = {key: value for key, value in given.items() if key != "text"}
+        words = set(_WORD.findall(str(inside)))
         if unknown := sorted(words - {*PLACEHOLDERS}):
             yield (SECTION, index), f"{unknown[0]} is no placeholder", f"give {hints.choices(PLACEHOLDERS)}"
-        elif words and not suite.contestants:
+        elif not suite.contestants and (words := {word for word in PLACEHOLDERS if word in str(given)}):
             problem = f"{min(words)} stands for a contestant, and this suite has none"
             yield (SECTION, index), problem, 'write the name, or add contestants = ["STACK/CCA"] above'
 
@@ -90,10 +118,13 @@ def _tables(sections: Sequence[tuple[Place, Section]]) -> Iterator[_Fault]:
 
 
 def _named(
-    suite: Suite, sections: Sequence[tuple[Place, Section]], comparisons: dict[str, Comparison]
+    suite: Suite,
+    sections: Sequence[tuple[Place, Section]],
+    comparisons: dict[str, Comparison],
+    claims: Callable[[], list[str]],
 ) -> Iterator[_Fault]:
     """The comparisons and claims of the paper that the sections name."""
-    ids = [claim.id for claim in ledger.load().claims] if any(one.claims for _, one in sections) else []
+    ids = claims() if any(one.claims for _, one in sections) else []
     for place, section in sections:
         for key in ("comparison", "claims"):
             if getattr(section, key) and suite.paper is None:
@@ -108,10 +139,10 @@ def _named(
 
 def _check_comparisons(paper: Path, shown: Sequence[Comparison]) -> None:
     """Check comparisons beside their files, and what they ask of a part."""
-    for place, problem, remedy in find.wrong_parts(((one.name,), one.measured.part) for one in shown):
-        (comparison,) = (one for one in shown if (one.name,) == place)
-        raise load.fault(comparison, paper, "measured.part", problem, remedy)
-    for one in shown:
+    named: dict[Place, Comparison] = {(one.name,): one for one in shown}
+    for place, problem, remedy in find.wrong_parts((at, one.measured.part) for at, one in named.items()):
+        raise load.fault(named[place], paper, "measured.part", problem, remedy)
+    for one in named.values():
         for place, problem, remedy in _wrong_names(one):
             raise load.fault(one, paper, place, problem, remedy)
         compare.compare(one, paper, None)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from cambrian import paths
+from cambrian.cli import supplies
 from cambrian.report.suite import checked
+from cambrian.stacks import catalogue
 from cambrian.study import builtin
 from cambrian.study.errors import StudyError
 from cambrian.suites import find, model, names
@@ -147,6 +150,50 @@ def test_a_scorecard_is_checked_for_each_contestant(root: Path) -> None:
     card.write_text(CARD.replace("$CONTESTANT", "quinn cubic"))
     with pytest.raises(StudyError, match='no trial of s/tcp-reno/grid has contestant = "quinn cubic"'):
         checked.check(suite(root, 'scorecard = "card.toml"\n', heading))
+
+
+def test_a_comparison_that_two_sections_show_has_one_error(root: Path) -> None:
+    path = root / "published/p/comparisons.toml"
+    path.write_text(COMPARISON.replace("s/grid", "s/gird"))
+    text = 'comparison = "t"\n[[section]]\nheading = "With theory"\ntheory = true\ncomparison = "t"\n'
+    with pytest.raises(StudyError, match="s has no part gird"):
+        checked.check(suite(root, text))
+
+
+def test_a_text_may_tell_of_a_variable(root: Path) -> None:
+    checked.check(suite(root, 'text = "See $HOME/results."\n'))
+    with pytest.raises(StudyError, match="this suite has none"):
+        checked.check(suite(root, 'text = "See $STACK."\n'))
+
+
+def test_faults_of_all_suites_are_told_and_the_list_is_there(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite(root, 'comparisn = "t"\n')
+    (root / "studies/z").mkdir()
+    (root / "studies/z/grid.toml").write_text(PART)
+    text = (root / "studies/s/suite.toml").read_text()
+    (root / "studies/z/suite.toml").write_text(text.replace('name = "s"', 'name = "z"'))
+    with pytest.raises(StudyError) as raised:
+        supplies.studies(as_json=True)
+    assert [one["name"] for one in json.loads(capsys.readouterr().out)] == ["s", "z"]
+    assert [one.file for one in (raised.value, *raised.value.others)] == [
+        str(root / f"studies/{name}/suite.toml") for name in "sz"
+    ]
+
+
+def test_a_stack_with_an_error_leaves_the_names_unknown(
+    root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A manifest that would replace tcp stopped `cambrian claims` and `cambrian studies`."""
+    (tmp_path / "own/tcp").mkdir(parents=True)
+    (tmp_path / "own/tcp/manifest.toml").write_text("nonsense = 1")
+    monkeypatch.setenv("CAMBRIAN_STACKS", str(tmp_path / "own"))
+    catalogue.load.cache_clear()
+    try:
+        checked.check(suite(root, HEAT))
+    finally:
+        catalogue.load.cache_clear()
 
 
 @pytest.mark.parametrize("found", find.suites(), ids=lambda found: str(found.suite.name))
