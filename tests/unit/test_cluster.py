@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -194,6 +195,42 @@ def test_other_words_are_no_cluster(text: str) -> None:
         pass
     with pytest.raises(EngineError, match=r"give local, local:N, tcp://HOST:PORT"):
         deploy.check(text)
+
+
+@pytest.mark.parametrize("check", [deploy.check, deploy._found])
+def test_an_encrypted_address_needs_keys_also_in_a_dry_run(
+    check: Callable[[str], Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "cluster.toml"
+    file.write_text('address = "tls://a:1"')
+    for text in ("tls://a:1", str(file)):
+        with pytest.raises(EngineError, match="needs a certificate and its key"):
+            check(text)
+    (tmp_path / "k.pem").write_text("no key")
+    keys = "".join(f'{key} = "k.pem"\n' for key in ("tls_ca_file", "tls_client_cert", "tls_client_key"))
+    file.write_text(f'address = "tls://a:1"\n[security]\n{keys}')
+    with pytest.raises(EngineError, match="the key for tls://a:1 cannot be used"):
+        check(str(file))
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (RuntimeError("n_workers is wrong"), "4:1: n_workers: n_workers is wrong"),
+        (ValueError(), "ValueError"),
+    ],
+)
+def test_an_option_is_named_by_a_whole_word(
+    error: Exception, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(**_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(deploy, "_class", lambda *_: fails)
+    file = tmp_path / "cluster.toml"
+    file.write_text('class = "a.B"\n[options]\nn = 1\nn_workers = 2')
+    with pytest.raises(StudyError, match=said):
+        deploy._found(str(file))
 
 
 def test_a_dry_run_checks_the_file_without_a_cluster(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 import re
+import ssl
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -153,9 +154,7 @@ def _found(text: str) -> tuple[Any, str | None, Any]:
     if not text.endswith(".toml"):
         raise EngineError(f"--cluster {text}: {_REMEDY}")
     file, asked = _read(Path(text))
-    security = None
-    if asked.security:
-        security = distributed.Security(require_encryption=True, **_files(file, asked.security))
+    security = _security(file, asked)
     if asked.address:
         check_keys(asked.address, security or distributed.Security(), "client", _KEYS_REMEDY)
         return None, asked.address, security
@@ -169,15 +168,26 @@ def check(text: str) -> None:
         EngineError: there is no such cluster.
         StudyError: the file that describes it is wrong.
     """
-    if _LOCAL.fullmatch(text) or ADDRESS.fullmatch(text):
+    if _LOCAL.fullmatch(text):
+        return
+    if ADDRESS.fullmatch(text):
+        check_keys(text, distributed.Security(), "client", _KEYS_REMEDY)
         return
     if not text.endswith(".toml"):
         raise EngineError(f"--cluster {text}: {_REMEDY}")
     file, asked = _read(Path(text))
-    if asked.security:
-        _files(file, asked.security)
+    security = _security(file, asked)
+    if asked.address:
+        check_keys(asked.address, security or distributed.Security(), "client", _KEYS_REMEDY)
     if asked.deployment:
         _class(file, asked.deployment)
+
+
+def _security(file: TomlFile, asked: Description) -> Any:
+    """The keys that the description names; None without any."""
+    if not asked.security:
+        return None
+    return distributed.Security(require_encryption=True, **_files(file, asked.security))
 
 
 def _files(file: TomlFile, keys: Keys) -> dict[str, str]:
@@ -194,9 +204,17 @@ def check_keys(address: str, security: Any, role: str, remedy: str) -> None:
     """Check that there are keys for ``tls://``; ``role`` is Dask's name of this end of the connection.
 
     Raises:
-        EngineError: there are none; it has the remedy.
+        EngineError: there are none, or they cannot be used; it has the remedy.
     """
-    if address.startswith("tls:") and security.get_connection_args(role)["ssl_context"] is None:
+    if not address.startswith("tls:"):
+        return
+    try:
+        keys = security.get_connection_args(role)["ssl_context"]
+    except ssl.SSLError as error:
+        # it names no file
+        problem = f"the certificate or the key for {address} cannot be used: {error}"
+        raise EngineError(f"{problem}; remedy: {remedy} ({paths.page(_DOCS)})") from error
+    if keys is None:
         raise EngineError(
             f"{address} needs a certificate and its key; remedy: {remedy} ({paths.page(_DOCS)})"
         )
@@ -257,8 +275,9 @@ def _started(file: TomlFile, asked: Description, security: Any) -> Any:
             deployment.scale(asked.workers)
     except (TypeError, ValueError, RuntimeError) as error:
         # the class names its argument, if it does at all, in words of its own
-        problem = str(_first(error))
-        named = [("options", name) for name in asked.options if name in problem]
+        problem = str(_first(error)) or str(error) or type(_first(error)).__name__
+        words = re.findall(r"\w+", problem)
+        named = [("options", name) for name in asked.options if name in words]
         place: Place = named[0] if named else ("options",)
         remedy = f"correct the options; they are the arguments of {asked.deployment}"
         raise file.error(place, problem, remedy) from error
