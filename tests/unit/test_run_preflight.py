@@ -331,5 +331,7 @@ def test_the_time_of_a_stack_of_unknown_speed_is_called_a_guess() -> None:
         "the speed of mine is not known, so the time above is a guess; "
         "at the speed of the slowest stack here it is about 17 min"
     )
+    few = trial.model_copy(update={"flows": (flow.model_copy(update={"size_bytes": 1000}),)})
+    assert preflight.guessed_time([asked.model_copy(update={"trials": (few,)})], 1) == ""
     real = asked.model_copy(update={"trials": (trial.model_copy(update={"clock": "real"}),)})
     assert preflight.guessed_time([real], 1) == ""

@@ -65,7 +65,10 @@ def guessed_time(groups: Sequence[Group], jobs: int) -> str:
     if not unknown:
         return ""
     slow = replace(DEFAULT_SPEED, other=min(known.values()))
-    longest = rough_time(estimate(groups, slow, jobs=jobs).wall_s)
+    guess, longest = (rough_time(estimate(groups, each, jobs=jobs).wall_s) for each in (DEFAULT_SPEED, slow))
+    # a page's time is that of its client, and a short trial's that of its boot
+    if guess == longest:
+        return ""
     return (
         f"the speed of {' and '.join(unknown)} is not known, so the time above is a guess; "
         f"at the speed of the slowest stack here it is about {longest}"
