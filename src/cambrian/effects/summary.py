@@ -42,7 +42,7 @@ class Estimate:
     ``partial``: conditions that list values, some of which have no trial behind the figure. ``over``: how
     the cells became one figure. ``scale``: the one on which the interval is symmetric. ``behind``: the number
     of seeds of an interval by seeds (:func:`seeds_behind`). ``uneven``: one side of a cell has many more
-    seeds than another (:data:`power.MOST_UNLIKE`).
+    seeds than another side, of this cell or of another one (:data:`power.MOST_UNLIKE`).
     """
 
     estimate: float
