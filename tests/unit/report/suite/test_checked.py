@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from cambrian import paths
-from cambrian.cli import supplies
 from cambrian.report.suite import checked
 from cambrian.stacks import catalogue
 from cambrian.study import builtin
@@ -166,17 +164,14 @@ def test_a_text_may_tell_of_a_variable(root: Path) -> None:
         checked.check(suite(root, 'text = "See $STACK."\n'))
 
 
-def test_faults_of_all_suites_are_told_and_the_list_is_there(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_faults_of_all_suites_are_told_at_once(root: Path) -> None:
     suite(root, 'comparisn = "t"\n')
     (root / "studies/z").mkdir()
     (root / "studies/z/grid.toml").write_text(PART)
     text = (root / "studies/s/suite.toml").read_text()
     (root / "studies/z/suite.toml").write_text(text.replace('name = "s"', 'name = "z"'))
     with pytest.raises(StudyError) as raised:
-        supplies.studies(as_json=True)
-    assert [one["name"] for one in json.loads(capsys.readouterr().out)] == ["s", "z"]
+        checked.check_all(find.suites())
     assert [one.file for one in (raised.value, *raised.value.others)] == [
         str(root / f"studies/{name}/suite.toml") for name in "sz"
     ]
@@ -185,7 +180,7 @@ def test_faults_of_all_suites_are_told_and_the_list_is_there(
 def test_a_stack_with_an_error_leaves_the_names_unknown(
     root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A manifest that would replace tcp stopped `cambrian claims` and `cambrian studies`."""
+    """A manifest that would replace tcp stopped `cambrian claims`."""
     (tmp_path / "own/tcp").mkdir(parents=True)
     (tmp_path / "own/tcp/manifest.toml").write_text("nonsense = 1")
     monkeypatch.setenv("CAMBRIAN_STACKS", str(tmp_path / "own"))
