@@ -148,17 +148,8 @@ def _found(text: str) -> tuple[Any, str | None, Any]:
     """Dask's cluster that was started, or the address of one that runs; and its keys."""
     if local := _LOCAL.fullmatch(text):
         return _local(int(local[1]) if local[1] else len(pool.cores())), None, None
-    if ADDRESS.fullmatch(text):
-        check_keys(text, distributed.Security(), "client", _KEYS_REMEDY)
-        return None, text, None
-    if not text.endswith(".toml"):
-        raise EngineError(f"--cluster {text}: {_REMEDY}")
-    file, asked = _read(Path(text))
-    security = _security(file, asked)
-    if asked.address:
-        check_keys(asked.address, security or distributed.Security(), "client", _KEYS_REMEDY)
-        return None, asked.address, security
-    return _started(file, asked, security), None, security
+    address, described, security = _asked(text)
+    return None if described is None else _started(*described, security), address, security
 
 
 def check(text: str) -> None:
@@ -170,17 +161,25 @@ def check(text: str) -> None:
     """
     if _LOCAL.fullmatch(text):
         return
+    _, described, _ = _asked(text)
+    if described is not None:
+        _class(*described)
+
+
+def _asked(text: str) -> tuple[str | None, tuple[TomlFile, Description] | None, Any]:
+    """The address of a cluster that runs, or what a file says of one to start; and its keys."""
+    described, security = None, None
     if ADDRESS.fullmatch(text):
-        check_keys(text, distributed.Security(), "client", _KEYS_REMEDY)
-        return
-    if not text.endswith(".toml"):
+        address: str | None = text
+    elif text.endswith(".toml"):
+        file, asked = _read(Path(text))
+        address, security = asked.address, _security(file, asked)
+        described = None if address else (file, asked)
+    else:
         raise EngineError(f"--cluster {text}: {_REMEDY}")
-    file, asked = _read(Path(text))
-    security = _security(file, asked)
-    if asked.address:
-        check_keys(asked.address, security or distributed.Security(), "client", _KEYS_REMEDY)
-    if asked.deployment:
-        _class(file, asked.deployment)
+    if address:
+        check_keys(address, security or distributed.Security(), "client", _KEYS_REMEDY)
+    return address, described, security
 
 
 def _security(file: TomlFile, asked: Description) -> Any:
@@ -266,8 +265,7 @@ def _no_options(place: Place, value: object) -> Iterator[tuple[Place, str, str]]
 
 def _started(file: TomlFile, asked: Description, security: Any) -> Any:
     """The cluster of a class of Dask's deployment libraries, with its workers asked for."""
-    assert asked.deployment is not None
-    kind = _class(file, asked.deployment)
+    kind = _class(file, asked)
     options: Mapping[str, Any] = {**asked.options, **({"security": security} if security else {})}
     try:
         deployment = kind(**options)
@@ -291,8 +289,10 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-def _class(file: TomlFile, deployment: str) -> Any:
+def _class(file: TomlFile, asked: Description) -> Any:
     """The class of one of Dask's deployment libraries."""
+    deployment = asked.deployment
+    assert deployment is not None
     module, _, name = deployment.rpartition(".")
     try:
         kind = getattr(importlib.import_module(module), name)
