@@ -130,7 +130,8 @@ def _on(cells: Sequence[Cell], service: Service) -> Iterator[Harm]:
     itself = {cell.subject: cell for cell in pairs if cell.subject == cell.reference}
     own = {name: _places(cell, service, (0, 1)) for name, cell in itself.items()}
     # one flow of each trial: the mean of both flows' figures in one position differs less than one trial's
-    spreads = {name: blocks.scatter(_places(cell, service, (0,))) for name, cell in itself.items()}
+    divided = itself if service.is_divided else {}
+    spreads = {name: blocks.scatter(_places(cell, service, (0,))) for name, cell in divided.items()}
     for cell in pairs:
         for mine in (0,) if cell.subject == cell.reference else (0, 1):
             victim, by = cell.names[mine], cell.names[1 - mine]
@@ -143,7 +144,7 @@ def _on(cells: Sequence[Cell], service: Service) -> Iterator[Harm]:
             if other and (alone.get(victim) or with_own):
                 arms = alone.get(victim, {}), with_own, other
                 trials = sum(len(values) for values in places.values())
-                spread = spreads.get(victim) if service.is_divided else None
+                spread = spreads.get(victim)
                 yield of_arms(cell.network.name, victim, by, service, *arms, trial_sd=spread, trials=trials)
 
 
