@@ -18,6 +18,14 @@ from cambrian.trace.schema import TRANSPORT
 
 S = 1_000_000_000
 FRAME_BYTES = 1514
+#: counters of a link's netem
+LINK = {
+    "sent_packets": 2,
+    "sent_bytes": 2 * FRAME_BYTES,
+    "dropped_packets": 0,
+    "backlog_packets": 0,
+    "kind": "netem",
+}
 
 
 def completion_s(folder: Path, done: dict[str, Any]) -> tuple[float | None, float | None]:
@@ -37,19 +45,12 @@ def completion_s(folder: Path, done: dict[str, Any]) -> tuple[float | None, floa
         },
         schema_overrides=PACKETS,
     )
-    link = {
-        "sent_packets": 2,
-        "sent_bytes": 2 * FRAME_BYTES,
-        "dropped_packets": 0,
-        "backlog_packets": 0,
-        "kind": "netem",
-    }
     manifest = {
         "endpoints": {"flow0.receiver": [{"event": "done", "time_ns": 103 * S, **done}]},
         "guest": {
             "zero_ns": 100 * S,
             "end_ns": 3 * S,
-            "counters": {"flows": [{"forward": [link], "back": []}]},
+            "counters": {"flows": [{"forward": [LINK], "back": []}]},
         },
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
@@ -135,14 +136,7 @@ def ended_early(
         },
         schema=PACKETS,
     )
-    link = {
-        "sent_packets": 2,
-        "sent_bytes": 2 * FRAME_BYTES,
-        "dropped_packets": 0,
-        "backlog_packets": 0,
-        "kind": "netem",
-    }
-    guest = {"zero_ns": 0, "end_ns": 11 * S, "counters": {"flows": [{"forward": [link], "back": []}]}}
+    guest = {"zero_ns": 0, "end_ns": 11 * S, "counters": {"flows": [{"forward": [LINK], "back": []}]}}
     (folder / "manifest.json").write_text(json.dumps({"endpoints": {}, "guest": guest}))
     end = {"flow": 0, "outcome": "gave up", "ended_s": ended_s, "text": ""}
     (folder / "verdict.json").write_text(json.dumps({"valid": True, "flows": [end]}))
