@@ -21,7 +21,7 @@ WORKERS ?= auto
 ifndef CHECKS
 .NOTPARALLEL:
 endif
-.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all checks lint lint-web web types docs reference bench placebo accusations kills hostile machines gates hunts dist dist-kernel clean
+.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-long test-all checks lint lint-web web types docs reference bench placebo accusations kills hostile machines gates hunts dist dist-kernel clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -72,10 +72,13 @@ reference: setup-dev ## write the generated pages of docs/reference
 checks: setup-dev # side by side; what each says stays together
 	@$(MAKE) --no-print-directory -j --output-sync=target CHECKS=1 lint types docs
 
-test: setup-dev kernel test-stacks checks ## all set-up, lint, types, docs, unit and integration tests
+test: setup-dev kernel test-stacks checks ## all set-up, lint, types, docs, unit tests and real trials
 	@.venv/bin/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-test-all: test ## and the slow tests
+test-long: setup-dev kernel test-stacks ## the tests that take many seconds each: browser, clusters, signals, gates
+	@.venv/bin/pytest -m long -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+test-all: test test-long ## all tests, also the slow ones
 	@.venv/bin/pytest -m slow || [ $$? -eq 5 ] # 5: there are none
 
 bench: kernel stacks ## how fast trials run here, and how often intervals are right (an hour)

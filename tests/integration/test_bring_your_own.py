@@ -77,6 +77,7 @@ def test_what_is_wrong_with_such_a_stack_is_found(own: Path, run_trials: RunTria
     assert "switch UDP segmentation offload off" in "; ".join(result.verdict["reasons"])
 
 
+@pytest.mark.long
 def test_stacks_test_tries_every_controller(own: Path) -> None:
     rows = proof.run([catalogue.load()["iperf3"]], jobs=2, console=Console(stderr=True))
     assert [row.cca for row in rows] == ["cubic", "reno"]

@@ -32,6 +32,7 @@ def test_ptrace_gives_the_same_result(init: Path, tmp_path: Path) -> None:
     assert output(kernel, init, tmp_path / "a") == output(kernel, init, tmp_path / "b", seccomp=False)
 
 
+@pytest.mark.long
 def test_rdtsc_tells_the_guest_s_time_and_repeats(tmp_path: Path) -> None:
     kernel = locate.ensure()
     assert kernel.features.tsc, "this kernel does not answer RDTSC: it was built without the patches"

@@ -21,6 +21,8 @@ from cambrian.store.content import content
 from tests.integration import guests
 from tests.integration.runs import start
 
+pytestmark = pytest.mark.long
+
 STUDY = """
 name = "cluster"
 title = "Four short trials"

@@ -81,6 +81,7 @@ def test_a_report_of_nothing_says_so(tmp_path: Path) -> None:
     assert "Traceback" not in answer.stderr
 
 
+@pytest.mark.long
 def test_the_links_are_as_configured(tmp_path: Path) -> None:
     answer = cambrian(tmp_path, "selftest", "--only", "link", "--json")
     assert answer.returncode == 0, answer.stdout

@@ -18,6 +18,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.integration import kept
 from tests.integration.runs import cambrian
 
+pytestmark = pytest.mark.long
+
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 #: a comparison beside other work on the machine
 PATIENCE_MS = 240_000

@@ -84,7 +84,10 @@ def undisturbed(study: Path) -> dict[str, str]:
     return _hashes(out)
 
 
-@pytest.mark.parametrize("victim", ["guest", "program", "wall", "worker"])
+@pytest.mark.parametrize(
+    "victim",
+    ["guest", *(pytest.param(part, marks=pytest.mark.long) for part in ("program", "wall", "worker"))],
+)
 def test_a_killed_part_of_a_run_costs_its_trial_another_try(
     study: Path, tmp_path: Path, undisturbed: dict[str, str], victim: str
 ) -> None:

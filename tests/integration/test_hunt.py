@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from cambrian.hunt.properties import all_properties
 from cambrian.hunt.trials import Runner
 from cambrian.store.results import Results
@@ -12,6 +14,7 @@ from tests.integration.runs import cambrian, quickly
 from tests.unit.hunt.corpus import HUNTED
 
 
+@pytest.mark.long
 def test_quinns_bbr_floods_a_queue_and_its_study_repeats_it(tmp_path: Path) -> None:
     found = cambrian(
         tmp_path, "hunt", "quinn/bbr", "--property", "no-flood", "--budget", "30s", "--out", "hunt"

@@ -56,6 +56,7 @@ def test_each_server_serves_chromium_and_the_light_client(run_trials: RunTrials,
     assert by_browser.plt_ms == pytest.approx(by_light.plt_ms, rel=0.15)
 
 
+@pytest.mark.long
 def test_a_page_meets_other_traffic_and_keeps_a_netlog(run_trials: RunTrials) -> None:
     browsing = flow("quic-go", "cubic", page=SMALL, start_ms=2000, netlog=True)
     alone, crowded = run_trials(

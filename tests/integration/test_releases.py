@@ -46,6 +46,7 @@ def test_a_release_that_lacks_what_our_endpoint_uses_says_so() -> None:
     assert ready.why_not(TOO_OLD, "cubic") == f"does not build with this endpoint: {status.detail}"
 
 
+@pytest.mark.long
 def test_the_commands_list_releases_and_measure_them(tmp_path: Path) -> None:
     build.ensure(catalogue.load()[RELEASE])
     listed = cambrian(tmp_path, "stacks", "versions", "quic-go", "--json")

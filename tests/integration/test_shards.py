@@ -9,6 +9,8 @@ import pytest
 
 from tests.integration.runs import cambrian, hashes, quickly
 
+pytestmark = pytest.mark.long
+
 STUDY = """
 name = "shards"
 title = "Five short groups"

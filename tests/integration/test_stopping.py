@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 
 from cambrian.run import pool
 from cambrian.store.results import Results
 from tests.unit import report_results
+
+pytestmark = pytest.mark.long
 
 # no loss: every trial alike, the least is enough; with 1 % of loss ± 0.1 Mbps is out of reach
 STUDY = """

@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.integration.runs import cambrian, quickly
 
 PART = "wpi/grid"
@@ -13,6 +15,7 @@ PART = "wpi/grid"
 ONLY = "4mbps-25ms-0loss/tcp-cubic"
 
 
+@pytest.mark.long
 def test_a_part_runs_into_its_place_and_is_kept(tmp_path: Path) -> None:
     words = ("run", "wpi", "--profile", "quick", "--only", ONLY, "-j", "1")
     first = quickly(tmp_path, *words)

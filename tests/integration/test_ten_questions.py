@@ -18,6 +18,8 @@ from cambrian.store.results import Results
 from tests.integration import kept
 from tests.integration.runs import quickly
 
+pytestmark = pytest.mark.long
+
 MOST_CLICKS = 3
 STUDY = """
 name = "release"

@@ -17,6 +17,8 @@ import pytest
 from cambrian import paths
 from cambrian.store.results import Results, TrialResult
 
+pytestmark = pytest.mark.long
+
 STUDY = """
 name = "wheel"
 title = "Kernel TCP from a wheel"
