@@ -99,11 +99,13 @@ def test_the_sentence_says_that_nothing_changed_or_that_nothing_is_proven() -> N
     )
     fewer = dict(list(same.items())[:4])
     assert changes.answer(changed(found, same, fewer)) == (
-        "Nothing changed: the packets of all 4 trials are the same; 2 others cannot be compared."
+        "The packets of 4 of 6 trials are the same; the other 2 cannot be compared."
     )
     # the same reason to be invalid is no sameness of packets
     invalid = same | {TRIALS[0]: "invalid: the link was slow"}
-    assert "all 5 trials are the same; 1 other cannot" in changes.answer(changed(found, invalid, invalid))
+    assert changes.answer(changed(found, invalid, invalid)) == (
+        "The packets of 5 of 6 trials are the same; the other one cannot be compared."
+    )
     two = [*found, figure("far", "throughput_mbps", "equivalent", 0)]
     assert changes.answer(changed(two)) == (
         "No figure is different: packets changed, and all 2 figures are equivalent."
@@ -150,7 +152,40 @@ def test_trials_that_are_invalid_on_both_sides_leave_a_cell_the_same() -> None:
     packets = dict.fromkeys(TRIALS, "1") | {TRIALS[0]: "invalid: it stopped"}
     found = changed(before=packets, after=packets)
     assert states(found) == {"near": "same", "far": "same"}
-    assert changes.table(found).rows[0].cells["near"].rest == "same packets in 2 trials"
+    assert changes.table(found).rows[0].cells["near"].rest == (
+        "same packets in 2 trials; 1 of 3 trials not compared"
+    )
+
+
+def test_what_could_not_be_compared_is_never_called_unchanged() -> None:
+    """ "Nothing changed" stood above 12 trials, 8 of them in one folder only or invalid."""
+    invalid = "invalid: it stopped"
+    before = dict(zip(TRIALS, ("1", "1", "1", "1", invalid, invalid), strict=True))
+    after = dict(zip(TRIALS, ("1", "", invalid, "2", "1", "invalid: another"), strict=True))
+    after = {name: text for name, text in after.items() if text}
+    found = changed([figure("near", "throughput_mbps", "equivalent", 0)], before, after)
+    assert [one.lost for one in found.packets if one.is_lost] == [
+        "invalid after",
+        "invalid before",
+        "invalid before and after",
+        "only before",
+    ]
+    assert page._counts(found).startswith(
+        "6 trials: 1 with the same packets, 1 with others, 4 not compared (1 invalid after, 1 invalid "
+    )
+    assert changes.answer(found) == (
+        "No figure is different: packets changed, and the only figure is equivalent; "
+        "4 of 6 trials cannot be compared."
+    )
+    # trials of other seeds: their figures can be compared, their packets cannot
+    others = {f"{name}1": "2" for name in TRIALS}
+    found = changed([figure("near", "throughput_mbps", "equivalent", 0)], before, others)
+    assert "packets changed" not in changes.answer(found)
+    assert (
+        changes.table(found).rows[0].cells["near"].rest == "1 figure equivalent; 6 of 6 trials not compared"
+    )
+    # nothing is missing, yet there is no figure
+    assert changes.table(changed()).rows[0].cells["near"].rest == "no figure can be compared"
 
 
 def test_the_most_important_network_comes_first() -> None:

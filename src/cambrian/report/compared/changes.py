@@ -55,20 +55,21 @@ class Figure:
 
 @dataclass(frozen=True)
 class Packets:
-    """A trial of either side; ``fate`` is None if it is invalid on both.
+    """A trial of either side; ``fate`` is None if it is invalid on both for the same reason.
 
-    ``why`` it cannot be compared; empty if it can.
+    ``lost``: in a few words, why its packets cannot be compared; empty if they can. ``why``: in full.
     """
 
     name: str
     group: Group | None
     fate: Fate | None
+    lost: str = ""
     why: str = ""
 
     @property
     def is_lost(self) -> bool:
         """Can its packets not be compared?"""
-        return self.fate in (None, "lost", "unknown")
+        return bool(self.lost)
 
 
 @dataclass(frozen=True)
@@ -152,11 +153,18 @@ class Changes:
     def _packets(self, name: str, old: str | None, new: str) -> Packets:
         group = self.after.group(name) or self.before.group(name)
         fate = differences.fate(old, new)
-        if fate == "same" and new.startswith(INVALID):
-            return Packets(name, group, None, f"before and after {new}")
+        was_invalid = old is not None and old.startswith(INVALID)
+        if fate == "same" and was_invalid:
+            return Packets(name, group, None, "invalid before and after", f"before and after {new}")
         if fate == "unknown":
-            return Packets(name, group, fate, "only after")
-        return Packets(name, group, fate, (new or "only before") if fate == "lost" else "")
+            return Packets(name, group, fate, "only after", "only after")
+        if fate == "lost":
+            lost = ("invalid before and after" if was_invalid else "invalid after") if new else "only before"
+            return Packets(name, group, fate, lost, new or lost)
+        # an invalid trial has no packets that count, so there is nothing to compare with
+        if was_invalid:
+            return Packets(name, group, "unknown", "invalid before", f"before {old}")
+        return Packets(name, group, fate)
 
 
 def answer(changes: Changes) -> str:
@@ -171,22 +179,30 @@ def answer(changes: Changes) -> str:
             return f"{share} is different: {where}, {first.values}."
         return f"{share} are different; the largest: {where}, {first.values}."
     compared = [one for one in trials if not one.is_lost]
+    missing = len(trials) - len(compared)
+    all_trials = counted(len(trials), "trial")
+    rest = f"; {missing} of {all_trials} cannot be compared" if missing else ""
     if compared and all(one.fate == SAME for one in compared):
-        lost = len(trials) - len(compared)
-        rest = f"; {counted(lost, 'other')} cannot be compared" if lost else ""
-        return f"Nothing changed: the packets of all {counted(len(compared), 'trial')} are the same{rest}."
+        if not missing:
+            return f"Nothing changed: the packets of all {all_trials} are the same."
+        others = f"the other {missing if missing > 1 else 'one'} cannot be compared"
+        return f"The packets of {len(compared)} of {all_trials} are the same; {others}."
     if not figures:
-        return "No figure can be compared: the two folders have none in common."
+        return f"No figure can be compared: the two folders have none in common{rest}."
+    if not compared:
+        # other seeds, for example
+        rest = "; the two folders have no valid trial in common"
     open_ = [one for one in figures if one.found.state == matrix.OPEN]
     gaps = len(changes.compared.gaps)
     lack = f"; {counted(gaps, 'figure')} {'lacks' if gaps == 1 else 'lack'} seeds now" if gaps else ""
     if not open_:
-        all_ = counted(len(figures), "figure")
-        return f"No figure is different: packets changed, and all {all_} are equivalent{lack}."
+        all_ = f"all {len(figures)} figures are" if len(figures) > 1 else "the only figure is"
+        packets = "packets changed, and " if compared else ""
+        return f"No figure is different: {packets}{all_} equivalent{lack}{rest}."
     looks = sum(one.found.looks for one in open_)
     verb = "is" if len(open_) == 1 else "are"
     seems = f", and {looks} of them {'looks' if looks == 1 else 'look'} different" if looks else ""
-    return f"No figure is different; {len(open_)} of {len(figures)} {verb} inconclusive{seems}{lack}."
+    return f"No figure is different; {len(open_)} of {len(figures)} {verb} inconclusive{seems}{lack}{rest}."
 
 
 def table(changes: Changes) -> Matrix:
@@ -262,14 +278,16 @@ def _state(figures: Iterable[Figure], trials: Sequence[Packets]) -> str:
 
 def _rest(state: str, shown: int, figures: int, trials: Sequence[Packets]) -> str:
     """What a cell says besides its most important figure."""
+    lost = sum(one.is_lost for one in trials)
+    without = f"; {lost} of {counted(len(trials), 'trial')} not compared" if lost else ""
     if state == SAME:
-        return f"same packets in {counted(sum(one.fate == SAME for one in trials), 'trial')}"
+        return f"same packets in {counted(sum(one.fate == SAME for one in trials), 'trial')}{without}"
     if not state:
-        lost = sum(one.is_lost for one in trials)
-        return f"not compared: {lost} of {counted(len(trials), 'trial')} missing or invalid"
+        return f"no figure can be compared{without}"
     if state == matrix.EQUIVALENT:
-        return f"{counted(figures, 'figure')} equivalent, other packets"
-    return f"{shown} of {counted(figures, 'figure')} {state}"
+        packets = ", other packets" if any(one.fate == "changed" for one in trials) else ""
+        return f"{counted(figures, 'figure')} equivalent{packets}{without}"
+    return f"{shown} of {counted(figures, 'figure')} {state}{without}"
 
 
 @dataclass(frozen=True)

@@ -164,9 +164,10 @@ def _names(changes: Changes) -> tuple[str, str]:
 def _counts(changes: Changes) -> str:
     """How many trials and figures are in which state, in one sentence."""
     fates = Counter(one.fate for one in changes.packets)
-    lost = sum(one.is_lost for one in changes.packets)
+    lost = Counter(one.lost for one in changes.packets if one.is_lost)
+    why = ", ".join(f"{number:,} {reason}" for reason, number in lost.most_common())
     text = f"{counted(len(changes.packets), 'trial')}: {fates[first.SAME]:,} with the same packets, "
-    text += f"{fates['changed']:,} with others{f', {lost:,} not compared' if lost else ''}. "
+    text += f"{fates['changed']:,} with others{f', {lost.total():,} not compared ({why})' if lost else ''}. "
     found = changes.compared
     states = ", ".join(
         f"{found.count(state):,} {state}" for state in ("different", "equivalent", "inconclusive")
