@@ -122,12 +122,14 @@ def _page(
     names = [network.name for network in collected.networks]
     anchors = {name: f"network-{number}" for number, name in enumerate(names, 1)}
     found = cards.cards(collected, frames, shown)
+    open_groups = {cell.group for _, cell in shown.cells if cell.state == matrix.OPEN}
+    few = words.few_seeds(collected, open_groups)
     return Page(
         about=("Cambrian report", "study", collected.study.name),
         title=collected.study.title,
         answer=words.answer(collected, frames),
         warnings=tuple(placebo),
-        leads=(joined(lead, " ", invalid),),
+        leads=(joined(lead, " ", invalid), *((few,) if few else ())),
         first="first.html.j2",
         context={
             "matrix": shown,

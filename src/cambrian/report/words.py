@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import polars as pl
 
 from cambrian.measure import quantities
 from cambrian.measure.flow_window import is_sized
-from cambrian.report import placebo, together
+from cambrian.report import blocks, placebo, together
 from cambrian.report.collect import Collected, everybody
 from cambrian.report.conformance.trials import METHOD
 from cambrian.report.judged import without_trials
@@ -17,6 +17,7 @@ from cambrian.report.layout import joined, number
 from cambrian.report.tables import harm
 from cambrian.report.tables.flows import not_complete, row_name
 from cambrian.report.tables.rows import Row, each
+from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.stats.states import SAME
 from cambrian.study.reference import REFERENCE_STACK
 
@@ -47,6 +48,29 @@ def what_ran(collected: Collected) -> str:
     rejected = len(records) - valid
     text += f", {rejected:,} invalid (in no average and no figure)" if rejected else ", none invalid"
     return text + (f"; {missing_text(count)}." if (count := missing(collected)) else ".")
+
+
+def few_seeds(collected: Collected, groups: Collection[str]) -> str:
+    """That some of these inconclusive groups have too few seeds to compare means; empty if none.
+
+    ``groups``: their keys.
+    """
+    # flows alone are judged by parameters and by single trials
+    compared = [cell for cell in collected.cells if len(cell.names) > 1 or cell.page]
+    seeds = [len(blocks.whole(cell)) for cell in compared if cell.key in groups and cell.trials]
+    few = [count for count in seeds if count < FEWEST_SEEDS]
+    if not few:
+        return ""
+    with_few = {0: "Without a seed whose trials are all valid", 1: "With one seed", 2: "With two seeds"}
+    who = (
+        with_few[few[0]]
+        if len(few) == len(seeds) and len({*few}) == 1
+        else f"In {len(few)} of the {len(seeds)} groups that are inconclusive"
+    )
+    return (
+        f"{who}, means cannot be compared and stay inconclusive: {FEWEST_SEEDS} seeds or more, "
+        "with valid trials, are needed."
+    )
 
 
 def missing_text(count: int) -> str:

@@ -538,6 +538,39 @@ def test_page_loads_name_each_base() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("seeds", "said"),
+    [
+        ((1, 1), "With one seed, means cannot be compared"),
+        ((1, 5), "In 1 of the 2 groups that are inconclusive, means cannot be compared"),
+        ((3, 5), ""),
+    ],
+)
+def test_a_page_says_that_few_seeds_compare_no_means(seeds: tuple[int, ...], said: str) -> None:
+    """A study of one seed said "8 inconclusive" and not that one seed can never be more."""
+    groups = [
+        made.cell("pairwise", ("x", name), [made.trial(seed, [9.0, 9.0]) for seed in range(count)])
+        for name, count in zip("yz", seeds, strict=True)
+    ]
+    found = made.collected("pairwise", groups)
+    text = words.few_seeds(found, {one.key for one in groups})
+    assert text.startswith(said) and bool(text) == bool(said)
+    assert not said or "3 seeds or more" in text
+    # what is settled needs no more seeds, and a flow alone is not judged by means
+    alone = made.cell("solo", ("x",), [made.trial(1, [9.0])])
+    assert words.few_seeds(made.collected("solo", [alone]), {alone.key}) == ""
+    assert words.few_seeds(found, set()) == ""
+
+
+def test_the_first_screen_of_one_seed_says_how_many_are_needed(tmp_path: Path) -> None:
+    def one_seed(data: dict[str, Any]) -> None:
+        for group in data["groups"]:
+            group["trials"] = group["trials"][: group.get("orders", 1)]
+
+    page = report_results.report(report_results.copy(tmp_path, one_seed), tmp_path / "page").read_text()
+    assert "With one seed, means cannot be compared and stay inconclusive: 3 seeds or more" in page
+
+
 @pytest.mark.parametrize(("first", "base"), [("tcpls", "tcp cubic"), ("tcp-h2", "tcp-h2 cubic")])
 def test_only_the_kernels_stacks_are_the_base_of_page_loads(first: str, base: str) -> None:
     """A stack of one's own called "tcpls" was the base instead of kernel TCP."""
