@@ -335,7 +335,9 @@ def _across(
     return [
         finding
         if finding.looks is None
-        else findings.confirmed(finding)
+        else findings.confirmed(
+            finding, [one for one in differing_here if twins[one.network] != twins[finding.network]]
+        )
         if enough and proven
         else finding
         if enough

@@ -33,7 +33,8 @@ class Finding:
 
     ``why``: why it is inconclusive, in words. ``few``: too few events. ``looks``: its status if a second
     trial or another network confirms it. ``kernels``: what the kernel's controller shows on this network;
-    None if it was not measured there.
+    None if it was not measured there. ``confirmed_on``: of a difference in one trial, another network whose
+    trials show the same parameter differ in the same direction; empty for others.
     """
 
     network: str
@@ -44,6 +45,7 @@ class Finding:
     looks: Literal["other choice", "off"] | None = None
     few: bool = False
     kernels: Measured | None = None
+    confirmed_on: str = ""
 
     @property
     def key(self) -> str:
@@ -83,9 +85,26 @@ def _differing(reference: Reference) -> Literal["other choice", "off"]:
     return "off" if reference.binds else "other choice"
 
 
-def confirmed(finding: Finding) -> Finding:
-    """A finding of one trial, confirmed by another network."""
-    return replace(finding, status=finding.looks, why="") if finding.looks is not None else finding
+def confirmed(finding: Finding, others: Sequence[Finding] = ()) -> Finding:
+    """A finding of one trial, confirmed by another network.
+
+    ``others``: the same parameter where other trials show it differ.
+    """
+    if finding.looks is None:
+        return finding
+    alike = (one.network for one in others if _same_direction(finding, one))
+    on = "" if finding.differs else next(alike, "")
+    return replace(finding, status=finding.looks, why="", confirmed_on=on)
+
+
+def _same_direction(finding: Finding, other: Finding) -> bool:
+    """Do both look equally wrong: as the same kind, or both above or both below the reference value?"""
+    if finding.looks != other.looks or finding.reference is None or other.reference is None:
+        return False
+    mine, its = finding.reference.value, other.reference.value
+    if mine is None or its is None:
+        return finding.measured.label == other.measured.label
+    return (finding.measured.value > mine) == (other.measured.value > its)
 
 
 def inconclusive(finding: Finding, why: str) -> Finding:

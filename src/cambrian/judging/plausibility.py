@@ -93,7 +93,9 @@ class Compared:
     link, the packets, the base RTT, the delivered bytes). ``gap``: the same distance in margins;
     ``spread``: the larger range of one side's trials in margins. ``draws``: number of the contestant's
     differing trials and of the reference's trials; (0, 0) where a difference shows nothing about controllers.
-    ``confirmed_on``: for a figure of one trial, the independent network that confirms it; empty for others.
+    ``more``: is the contestant's larger than the reference's?
+    ``confirmed_on``: for a figure of one trial, the independent network that shows it differ in the same
+    direction; empty for others.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Compared:
     gap: float = 0.0
     spread: float = 0.0
     draws: tuple[int, int] = (0, 0)
+    more: bool = False
     confirmed_on: str = ""
 
 
@@ -195,17 +198,22 @@ def _proven(
     for figure in differing:
         alike = [one for one in compared if one.name == figure.name and one.draws != (0, 0)]
         several = [
-            one.network
+            one
             for one in differing
             if one.name == figure.name
             and min(len(mine[one.network]), len(reference[one.network])) >= FEWEST_TRIALS
         ]
-        confirmed = _independent(several, mine)
+        confirmed = _independent([one.network for one in several], mine)
         if (figure.trials >= FEWEST_TRIALS or confirmed >= FEWEST_TRIALS) and (
             _is_unlikely(figure, alike, mine) or _is_steady(figure, alike, confirmed)
         ):
             others = () if figure.trials >= FEWEST_TRIALS else several
-            confirms = (one for one in others if _independent([figure.network, one], mine) >= FEWEST_TRIALS)
+            confirms = (
+                one.network
+                for one in others
+                if one.more == figure.more
+                and _independent([figure.network, one.network], mine) >= FEWEST_TRIALS
+            )
             found.append(replace(figure, confirmed_on=next(confirms, "")))
     return found
 
@@ -308,8 +316,9 @@ def _figure(
     what ``effect`` refers to."""
     gap = max(_gap(*values), 0.0)
     spread = max(max(side) - min(side) for side in values)
+    more = max(values[0]) > max(values[1])
     return Compared(
-        name, network, state, min(draws), text, percent * gap, gap / margin, spread / margin, draws
+        name, network, state, min(draws), text, percent * gap, gap / margin, spread / margin, draws, more
     )
 
 

@@ -220,12 +220,8 @@ def _alone(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterator
 
 def _others(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
     """What else a verdict comes from; these differences have no scale in common."""
-    off = list(_different(frames, "parameters", "status", "off"))
-    for row in off:
-        alike = (one for one in off if all(one[key] == row[key] for key in ("contestant", "parameter")))
-        others = (one["network"] for one in alike if one["network"] != row["network"])
-        confirms = next(others, "") if row["trials"] == 1 else ""
-        sure = f"{counted(row['events'], 'event')} in {_in_trials(row['trials'], confirms)}"
+    for row in _different(frames, "parameters", "status", "off"):
+        sure = f"{counted(row['events'], 'event')} in {_in_trials(row['trials'], row['confirmed_on'])}"
         yield Card(
             contestant=row["contestant"],
             network=row["network"],
@@ -244,8 +240,8 @@ def _others(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterato
             yield Card(one.contestant, one.network, one.text, text, "", "", 0.0, one.table, base=base)
 
 
-def _in_trials(trials: int, confirms: str) -> str:
-    """How many trials differ. One accuses nobody: another network ``confirms`` it."""
+def _in_trials(trials: int, confirms: str | None) -> str:
+    """How many trials differ, and which network ``confirms`` what one trial shows."""
     return counted(trials, "differing trial") + (f", confirmed on {confirms}" if confirms else "")
 
 

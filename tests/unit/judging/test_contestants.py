@@ -362,6 +362,37 @@ def test_a_second_network_confirms_what_one_trial_shows() -> None:
     assert [f.status for f in alone.findings if f.key == "beta"] == ["inconclusive"]
 
 
+def test_only_another_path_that_errs_in_the_same_way_is_named_as_confirming() -> None:
+    """A card named the first other network: one with the same trial, or one that errs the other way."""
+    values = {"a": 0.85, "same": 0.85, "low": 0.4, "b": 0.87}
+    several = {
+        name: judge("cubic", one("beta", value), count=1, network=name) for name, value in values.items()
+    }
+    several = {
+        name: replace(found, path=("a" if name == "same" else name,)) for name, found in several.items()
+    }
+
+    def named(*networks: str) -> dict[str, tuple[str, str]]:
+        found = contestants.combined({name: several[name] for name in networks})
+        return {
+            name: next((f.status, f.confirmed_on) for f in one.findings if f.key == "beta")
+            for name, one in found.items()
+        }
+
+    assert named("a", "same", "low", "b") == {
+        "a": ("off", "b"),
+        "same": ("off", "b"),
+        "low": ("off", ""),
+        "b": ("off", "a"),
+    }
+    # what two trials show needs no other network
+    alone = judge("cubic", one("beta", 0.85), network="a")
+    (beta,) = (
+        f for f in contestants.combined({"a": alone, "b": several["b"]})["a"].findings if f.key == "beta"
+    )
+    assert (beta.status, beta.confirmed_on) == ("off", "")
+
+
 def test_a_wrong_c_and_another_law_confirm_each_other() -> None:
     """C in the wrong unit: on one network the window shows a C of nearly 0, on another it follows no C."""
     tiny, other = one("cubic_c", 0.02, half=0.02), one("cubic_growth", 1, "another")
@@ -371,7 +402,8 @@ def test_a_wrong_c_and_another_law_confirm_each_other() -> None:
     }
     several = {name: replace(found, path=(name,)) for name, found in several.items()}
     found = contestants.combined(several)
-    assert [f.status for f in found["a"].findings if f.key == "cubic_c"] == ["off"]
+    # the other network shows another parameter, so nothing names it as showing the same
+    assert [(f.status, f.confirmed_on) for f in found["a"].findings if f.key == "cubic_c"] == [("off", "")]
     assert [f.status for f in found["b"].findings if f.key == "cubic_growth"] == ["off"]
     alone = contestants.combined({"a": several["a"]})["a"]
     assert [f.status for f in alone.findings if f.key == "cubic_c"] == ["inconclusive"]

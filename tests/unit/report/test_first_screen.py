@@ -193,7 +193,7 @@ def test_own_figures_compare_each_contestant_with_its_references_own() -> None:
 def test_a_card_of_one_trial_names_the_network_that_confirms_it() -> None:
     """ "1 event in 1 differing trial" stood beside "a difference needs two"."""
     found = against_reference()
-    row = {
+    row: dict[str, object] = {
         "contestant": "x",
         "parameter": "beta",
         "title": "β",
@@ -202,13 +202,14 @@ def test_a_card_of_one_trial_names_the_network_that_confirms_it() -> None:
         "status": "off",
     }
     off = [
-        row | {"network": network, "trials": trials, "events": trials}
-        for network, trials in (("link", 1), ("deep", 2))
+        row | {"network": network, "trials": trials, "events": trials, "confirmed_on": confirms}
+        for network, trials, confirms in (("link", 1, "deep"), ("deep", 2, None), ("wide", 1, None))
     ]
     made = list(cards._others(found, {"parameters": pl.DataFrame(off)}))
     assert [one.sure for one in made] == [
         "1 event in 1 differing trial, confirmed on deep",
         "2 events in 2 differing trials",
+        "1 event in 1 differing trial",
     ]
 
 
@@ -475,6 +476,7 @@ def test_results_alone_hide_no_parameter() -> None:
         "should_be": "0.7",
         "events": 1,
         "trials": 1,
+        "confirmed_on": None,
     }
     judged["parameters"] = pl.DataFrame([off])
     made = cards.cards(found, judged, matrix.matrix(found, judged, {}))

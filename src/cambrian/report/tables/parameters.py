@@ -20,8 +20,9 @@ def table(collected: Collected) -> pl.DataFrame | None:
     ``low`` to ``high`` is the 95 % interval, with the method's resolution. ``of_trials``: the trials that
     differ from each other; ``trials``: those of them that show the parameter. ``status`` is set for the
     source that judges the parameter, and null for the other one; ``why`` is the reason of an inconclusive
-    status. A parameter that the traces cannot show has a row with only ``why``. One whose interval contains
-    every possible value has neither value nor interval.
+    status, and ``confirmed_on`` the network that confirms a difference of one trial. A parameter that the
+    traces cannot show has a row with only ``why``. One whose interval contains every possible value has
+    neither value nor interval.
     """
     table_rows = []
     for (contestant, network), judgement in judged.by_network(collected).items():
@@ -56,6 +57,7 @@ def _row(measured: Measured, one: Judged) -> rows.Row:
         "level": reference.level if reference else None,
         "by": reference.source if reference else None,
         "why": (finding.why or one.refused or None) if finding else None,
+        "confirmed_on": (finding.confirmed_on or None) if finding else None,
     }
 
 
@@ -70,7 +72,7 @@ def _judgement(row: rows.Row) -> str:
 
 _MEASURED = (
     "source", "value", "low", "high", "label", "shown", "trials", "of_trials", "events", "agreement",
-    "should_be", "status", "level", "by",
+    "should_be", "status", "level", "by", "confirmed_on",
 )  # fmt: skip
 
 
