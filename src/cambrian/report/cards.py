@@ -101,11 +101,9 @@ def nothing(shown: Matrix, verdicts: pl.DataFrame | None, *, together: bool = Fa
     if not compared:
         return ""
     unsettled = [cell for cell in compared.values() if cell.state == matrix.OPEN]
+    numbers = f". The matrix’s numbers ({shown.figure}) are not judged" if shown.figure else ""
     found = (
-        "No controller differs clearly from the standard. "
-        f"The matrix’s numbers ({shown.figure}) are not judged"
-        if together
-        else "Nothing differs clearly"
+        f"No controller differs clearly from the standard{numbers}" if together else "Nothing differs clearly"
     )
     noun, each = ("comparisons", " (one for each contestant and network)") if together else ("cells", "")
     text = f"{found}. Inconclusive: {len(unsettled)} of {len(compared)} {noun}{each}."

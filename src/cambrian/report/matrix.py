@@ -49,8 +49,8 @@ Place = tuple[str, str]
 class Cell:
     """A row on one network. ``state`` is empty if nothing is judged. ``by_seed``: the figure of each seed.
 
-    ``more_seeds`` may settle an inconclusive cell; None if no number is known. ``lines`` is an SVG.
-    ``group`` is the key of the group that ran.
+    ``more_seeds`` may settle an inconclusive cell; None if no number is known. ``lines`` is an SVG, and
+    ``beside``: it has the line of a flow beside the cell's own. ``group`` is the key of the group that ran.
     """
 
     network: str
@@ -60,6 +60,7 @@ class Cell:
     by_seed: Mapping[int, str]
     more_seeds: int | None
     lines: Markup
+    beside: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,10 @@ class _Finding:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The rows, and in words: what a cell's figure is, and what its glyph compares (empty without one)."""
+    """The rows, and in words: what a cell's figure is, and what its glyph compares.
+
+    Both are empty if no cell has one.
+    """
 
     figure: str
     glyph: str
@@ -100,7 +104,12 @@ class Matrix:
     @property
     def beside(self) -> bool:
         """Has a cell the line of a flow beside its own?"""
-        return any('class="its"' in cell.lines for _, cell in self.cells)
+        return any(cell.beside for _, cell in self.cells)
+
+    @property
+    def drawn(self) -> bool:
+        """Has a cell a line?"""
+        return any(cell.lines for _, cell in self.cells)
 
     @property
     def players(self) -> dict[str, tuple[str, str]]:
@@ -191,6 +200,7 @@ def matrix(
             late = mine == "plt_ms" and cell.late_loads(flow)
             mean = None if late else rows.mean(list(values.values()))
             ran |= {name} if cell.trials else set()
+            lines = _lines(cell, flow, tops[network], timelines)
             if name not in made:
                 verdict = verdicts.get(cell.names[flow], {"verdict": "", "differs": False})
                 players = _players(cell, flow, collected)
@@ -202,14 +212,18 @@ def matrix(
                 figure=layout.NOTHING if mean is None else text(mean),
                 by_seed={seed: text(value) for seed, value in values.items()},
                 more_seeds=_more_seeds(here) if state == OPEN else None,
-                lines=_lines(cell, flow, tops[network], timelines),
+                lines=lines,
+                beside=bool(lines) and len(cell.names) == 2,
             )
     glyph = _LOADS if loads else _SPLITS if pairs else _CONTESTANTS
-    if not any(cell.state for row in made.values() for cell in row.cells.values()):
+    shown = [cell for row in made.values() for cell in row.cells.values()]
+    if not any(cell.state for cell in shown):
         glyph = ""
+    # without a valid trial nothing tells which figure the cells would have
+    what = words + (" of the first one" if pairs else "") if any(cell.by_seed for cell in shown) else ""
     # a study that has run in part begins with what is known
     ordered = sorted(made.values(), key=lambda row: row.name not in ran)
-    return Matrix(words + (" of the first one" if pairs else ""), glyph, tuple(ordered))
+    return Matrix(what, glyph, tuple(ordered))
 
 
 def row_name(cell: collect.Cell, flow: int) -> str:

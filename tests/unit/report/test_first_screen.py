@@ -21,6 +21,7 @@ from cambrian.report import cards, matrix, sides
 from cambrian.report.cards import Card
 from cambrian.report.collect import Cell, Collected, collect
 from cambrian.report.placebo import WITHHELD
+from cambrian.report.series import Timeline
 from cambrian.report.tables import conformance, harm, own_figures, pairwise
 from cambrian.stats import states
 from cambrian.store.results import Results
@@ -495,8 +496,22 @@ def test_seeds_that_only_give_an_interval_promise_nothing(settles_as: str | None
     assert {row.cells["link"].more_seeds for row in shown.rows} == {more}
 
 
-@pytest.mark.parametrize("kind", ["mine", "its"])
-def test_the_legend_tells_of_a_flow_beside_only_if_a_cell_draws_one(kind: str) -> None:
-    lines = Markup(f'<polyline class="{kind}" points=""/>')
-    one = matrix.Cell("link", "link/x", "", "5.0 Mbps", {}, None, lines)
-    assert matrix.Matrix("", "", (matrix.Row("x", {}, "", "", {"link": one}),)).beside == (kind == "its")
+@pytest.mark.parametrize("names", [("x",), ("x", "y"), ("x", "y", "z")])
+def test_the_legend_tells_of_a_flow_beside_only_if_a_cell_draws_one(names: tuple[str, ...]) -> None:
+    one = trial(1, [5.0] * len(names))
+    found = collected("flows", [replace(cell("flows", names, [one]), shown_s=60.0)])
+    line = Timeline(one.id, tuple((5.0,) * 10 for _ in names), {})
+    shown = matrix.matrix(found, {}, {one.id: line})
+    assert shown.drawn
+    assert shown.beside == (len(names) == 2) == ('class="its"' in shown.cells[0][1].lines)
+    assert not matrix.matrix(found, {}, {}).beside
+
+
+def test_without_a_valid_trial_the_legend_names_no_figure() -> None:
+    """A study of pairs, whose numbers are shares, said "Number: mean throughput"."""
+    names = ("x", "y")
+    rejected = replace(cell("versus-reference", names, []), missing=("t",))
+    shown = matrix.matrix(collected("versus-reference", [rejected]), {}, {})
+    assert (shown.figure, shown.glyph, shown.drawn) == ("", "", False)
+    one = cell("versus-reference", names, [trial(1, [9.0, 9.0])])
+    assert matrix.matrix(collected("versus-reference", [one]), {}, {}).figure == "mean share of throughput"
