@@ -22,7 +22,6 @@ HUNTED = {
     "msquic-cubic-drops-no-more": ("msquic/cubic", "drops-no-more", Situation(loss_percent=1.0)),
     "nginx-builtin-no-flood": ("nginx/builtin", "no-flood", Situation(queue="codel")),
     "ngtcp2-0.12-bbr-not-starved": ("ngtcp2-0.12/bbr", "not-starved", Situation(rival="together")),
-    "noq-bbr3-no-flood": ("noq/bbr3", "no-flood", Situation(jitter_ms=5.0)),
     "quiche-0.24-reno-recovers": (
         "quiche-0.24/reno",
         "recovers",
