@@ -9,10 +9,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
-#: everything that people write; results/ is made by commands and will be made again
+RESULTS = DOCS / "results"
+#: everything that people write; the folders of results/ are made by commands and will be made again
 PAGES = [
     ROOT / "README.md",
-    *sorted(page for page in DOCS.rglob("*.md") if "results" not in page.parts and not page.is_symlink()),
+    *sorted(
+        page
+        for page in DOCS.rglob("*.md")
+        if (RESULTS not in page.parents or page.parent == RESULTS) and not page.is_symlink()
+    ),
 ]
 
 #: before a fence, unseen by a reader: what the block is, and what it is completed with
