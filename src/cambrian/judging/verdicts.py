@@ -136,8 +136,10 @@ def verdict(
         by_key[finding.key].append(finding)
     off, choices = _differing(by_key, "off"), _differing(by_key, "other choice")
     open_ = _open(by_key, CORE.get(family, frozenset()))
-    missing = _missing(judged, valid_alone=bool(unjudged))
-    parameters, algorithm = _parameters(family, judged, by_key, off, open_, missing)
+    missing = _missing(judged)
+    # a network whose trials are all invalid may show more
+    nowhere = "measured on no network" + (" with a valid trial" if unjudged else "")
+    parameters, algorithm = _parameters(family, judged, by_key, off, open_, missing, nowhere)
     each = {
         "parameters": parameters,
         "plausibility": plausibility or Side(),
@@ -154,7 +156,7 @@ def verdict(
     text = sides.headline(TITLES.get(family, family), whole) + not_judged(unjudged)
     unmeasured = _unmeasured(family, missing) if parameters.state == "different" else {}
     if unmeasured:
-        text += f" Measured on no network: {'; '.join(PARAMETERS[key].title for key in unmeasured)}."
+        text += f" {nowhere.capitalize()}: {'; '.join(PARAMETERS[key].title for key in unmeasured)}."
     if choices:
         said = [_where(finding, by_key[finding.key]) for finding in _once(choices)]
         text += f" Choices unlike the reference's: {'; '.join(said)}."
@@ -179,24 +181,28 @@ def verdict(
     )
 
 
-def _missing(judged: Sequence[Judged], *, valid_alone: bool) -> dict[str, str]:
-    """Parameter → why no network shows it; different reasons name their networks.
-
-    ``valid_alone``: there are other networks, whose trials are all invalid: a reason is not one of theirs.
-    """
+def _missing(judged: Sequence[Judged]) -> dict[str, str]:
+    """Parameter → why no network with a valid trial shows it; different reasons name their networks."""
     seen = {finding.key for one in judged for finding in one.findings}
     reasons: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for one in judged:
         for key, why in one.missing.items():
             if key not in seen:
                 reasons[key].setdefault(why, []).append(one.network)
-    where = " (in the valid trials)" if valid_alone else ""
     return {
-        key: f"{next(iter(here))}{where}"
+        key: next(iter(here))
         if len(here) == 1
         else _named([f"{why} ({_named(networks)})" for why, networks in here.items()])
         for key, here in reasons.items()
     }
+
+
+def by_reason(missing: Mapping[str, str]) -> dict[str, str]:
+    """The titles of parameters that no network shows → the reason, each once; ``missing``: key → reason."""
+    titles: dict[str, list[str]] = defaultdict(list)
+    for key, why in missing.items():
+        titles[why].append(PARAMETERS[key].title)
+    return {" / ".join(those): why for why, those in titles.items()}
 
 
 def not_judged(unjudged: Sequence[Unjudged]) -> str:
@@ -245,8 +251,12 @@ def _parameters(
     off: Sequence[Finding],
     open_: Sequence[Finding],
     missing: Mapping[str, str],
+    nowhere: str,
 ) -> tuple[Side, bool]:
-    """The side "parameters", and whether its differences make it a different algorithm."""
+    """The side "parameters", and whether its differences make it a different algorithm.
+
+    ``nowhere``: what to say of a core parameter that no network shows.
+    """
     contradictions = [each for one in judged for each in one.contradictions]
     proven = list(dict.fromkeys(each.parameter for each in contradictions if each.confirmed))
     texts = [next(each.text for each in contradictions if each.parameter == name) for name in proven]
@@ -260,10 +270,8 @@ def _parameters(
     fine = {key for key, several in by_key.items() if any(one.status == "as it should be" for one in several)}
     unsettled = [sentence(one) for one in _once(open_) if RESTATES.get(one.key) not in fine]
     unsettled += [f"{each.text}, in one trial" for each in contradictions if not each.confirmed]
-    unsettled += [
-        f"{PARAMETERS[key].title} is measured on no network ({why})"
-        for key, why in _unmeasured(family, missing).items()
-    ]
+    if gaps := by_reason(_unmeasured(family, missing)):
+        unsettled.append(f"{nowhere}: {'; '.join(f'{titles} ({why})' for titles, why in gaps.items())}")
     if family in _REACTING and not _WITNESSES & fine and not unsettled:
         unsettled.append(
             "no network shows the response to losses in the packets; "

@@ -271,7 +271,9 @@ def _why(one: dict[str, Any], probes: str, anchors: dict[str, str]) -> Iterator[
         networks = [link(name, f"#{anchors[name]}") for name in re.findall(known, one["networks"])]
         yield joined(f"{one['evidence']}. Trials: ", joined(*networks, by=", "), ".")
     if one["not_shown"]:
-        yield f"These traces do not show: {one['not_shown']}."
+        # invalid ones, of other networks, may show it
+        which = "The valid traces" if one["not_judged"] else "These traces"
+        yield f"{which} do not show: {one['not_shown']}."
 
 
 def _networks(collected: Collected, frames: dict[str, pl.DataFrame]) -> Iterator[Section]:

@@ -63,7 +63,8 @@ def test_a_bbr_that_never_shows_probe_rtt_is_not_conformant() -> None:
     never = on(*fine, missing={"probe_rtt_interval_s": "no silence that a low flight follows"})
     found = verdicts.verdict("x", "bbr", [never])
     assert found.kinds == ("inconclusive",)
-    assert "is measured on no network (no silence that a low flight follows)" in found.text
+    shown_nowhere = "measured on no network: time between ProbeRTTs (no silence that a low flight follows)"
+    assert shown_nowhere in found.text
     # another parameter that is off does not hide it
     off = on(*fine, finding("initial_window_packets", 32.0, family="bbr"), missing=never.missing)
     found = verdicts.verdict("x", "bbr", [off])
@@ -209,7 +210,7 @@ def test_a_network_of_invalid_trials_alone_is_named_and_leaves_its_sides_open() 
     assert "Inconclusive: behaviour (not judged on ecn)" in found.text
     assert "Like the reference: plausibility of a flow alone" in found.text
     assert "Not judged on ecn (2 of 2 trials invalid; seed 1: saturation: 3.9% used)." in found.text
-    assert found.missing == {"marks_answered": "no packet is marked (in the valid trials)"}
+    assert found.missing == {"marks_answered": "no packet is marked"}
     # what its other networks prove stays
     different = Side("different", ("it is silent",))
     found = verdicts.verdict("x", "cubic", [here], behaviour=different, unjudged=[quiet])
@@ -222,6 +223,18 @@ def test_a_network_of_invalid_trials_alone_is_named_and_leaves_its_sides_open() 
     found = verdicts.verdict("x", "cubic", [here], behaviour=same, unjudged=[nothing])
     assert found.kinds == ("conformant",)
     assert "Not judged on ecn" in found.text
+
+
+def test_that_only_valid_trials_count_is_said_once() -> None:
+    """ "(in the valid trials)" stood behind each of five reasons of one sentence."""
+    fine = finding("probe_up_gain", 1.25, family="bbr")
+    short, long = "no cycle", "the trial is too short"
+    here = on(fine, missing={"cruise_factor": short, "probe_down_gain": short, "probe_rtt_interval_s": long})
+    quiet = Unjudged("ecn", "2 of 2 trials invalid; seed 1: saturation: 3.9% used")
+    text = verdicts.verdict("x", "bbr", [here], unjudged=[quiet]).text
+    assert "are inconclusive: measured on no network with a valid trial: " in text
+    assert text.count("with a valid trial") == text.count(short) == text.count(long) == 1
+    assert "valid" not in verdicts.verdict("x", "bbr", [here]).text
 
 
 def test_different_reasons_for_a_missing_parameter_name_their_networks() -> None:

@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
+from cambrian.judging.verdicts import by_reason
 from cambrian.report import matrix, timelines
 from cambrian.report.collect import Collected
 from cambrian.report.figures import colours
-from cambrian.report.tables import verdicts
 from tests.unit.report.made import cell, collected, contestant, trial
 
 COMMAND = "cambrian run made --out results/made"
@@ -41,7 +41,8 @@ def test_a_group_that_has_not_run_says_how_to_run_it(
 def test_what_traces_do_not_show_is_in_words_and_each_reason_once() -> None:
     why = "other flows share the queue"
     missing = {"losses_answered": why, "initial_window_packets": "no start", "marks_answered": why}
-    assert verdicts._not_shown(missing) == (
+    assert by_reason(missing) == {
         "share of loss episodes after which the flight stays lower / share of CE episodes after which the "
-        f"flight stays lower: {why}; initial window: no start"
-    )
+        "flight stays lower": why,
+        "initial window": "no start",
+    }

@@ -211,6 +211,12 @@ def test_the_page_counts_what_is_measured_and_what_is_settled() -> None:
         "5 parameters compared with a standard, 4 well enough to judge. "
         "Parameters: not measured (none of those that define the algorithm)."
     )
+    # what invalid trials of other networks would show is not known
+    row = {"text": "", "measured": 0, "settled": 0} | sides | empty | {"not_shown": "β: no loss"}
+    *_, said = study_page._why(row | {"not_judged": "ecn (2 of 2 trials invalid)"}, "", {})
+    assert said == "The valid traces do not show: β: no loss."
+    *_, said = study_page._why(row | {"not_judged": ""}, "", {})
+    assert said == "These traces do not show: β: no loss."
     # the values of a contestant that is limited are measured, and not judged
     _, counts = study_page._why({"text": "", "measured": 0, "settled": 0} | sides | empty, "", {})
     assert counts.startswith("0 parameters compared with a standard. Parameters: not measured. ")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 
 import polars as pl
 
 from cambrian.judging.findings import sentence
 from cambrian.judging.sides import Side
-from cambrian.judging.verdicts import Verdict, evidence
-from cambrian.metrics.parameters.definitions import PARAMETERS
+from cambrian.judging.verdicts import Verdict, by_reason, evidence
 from cambrian.report import judged, sides
 from cambrian.report.collect import Collected
 from cambrian.report.tables import rows
@@ -44,16 +42,8 @@ def _row(one: Verdict) -> rows.Row:
         "networks": "; ".join(dict.fromkeys(finding.network for finding in differing)),
         "refused": "; ".join(one.refused),
         "not_judged": "; ".join(map(str, one.unjudged)),
-        "not_shown": _not_shown(one.missing),
+        "not_shown": "; ".join(f"{titles}: {why}" for titles, why in by_reason(one.missing).items()),
     }
-
-
-def _not_shown(missing: Mapping[str, str]) -> str:
-    """The parameters that no network shows, by the reason."""
-    titles: dict[str, list[str]] = defaultdict(list)
-    for name, why in missing.items():
-        titles[why].append(PARAMETERS[name].title)
-    return "; ".join(f"{' / '.join(those)}: {why}" for why, those in titles.items())
 
 
 def _side(name: str, side: Side) -> rows.Row:
