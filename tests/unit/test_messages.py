@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 
 from cambrian import __main__, cli, interrupts, paths
-from cambrian.cli.shared import explained
+from cambrian.cli.shared import err, explained, out
 
 
 def denied(path: Path) -> str:
@@ -110,3 +111,11 @@ def test_a_fault_while_an_error_is_told_is_no_verdict(monkeypatch: pytest.Monkey
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 2
+
+
+def test_a_long_line_is_one_line_also_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "quinn [" + "a long label " * 12 + "] cubic: conformant"
+    out.print(Text.assemble(("quinn", "bold"), line.removeprefix("quinn")))
+    err.print(line)
+    printed = capsys.readouterr()
+    assert printed.out == printed.err == f"{line}\n"

@@ -108,4 +108,4 @@ def _tell(error: Exception) -> None:
         text = "HOME is not set, and this user has no home folder; remedy: export HOME=/a/folder/of/yours"
     else:
         raise error
-    err.print(f"cambrian: {text}", markup=False, soft_wrap=True)
+    err.print(f"cambrian: {text}", markup=False)

@@ -63,7 +63,7 @@ def export(
                 counts = ", ".join(f"{count:,} {name}" for name, count in written.counts.items())
                 print(f"{written.path}  {counts}")
                 if written.note:
-                    err.print(f"  {written.note}", markup=False, soft_wrap=True)
+                    err.print(f"  {written.note}", markup=False)
     except NotTheSame as error:
         fail(str(error), 1)
     if as_json:

@@ -155,12 +155,12 @@ def _tell(result: Result, *, update: bool) -> None:
     if result.compared is not None:
         output.terminal(out, result.compared)
     for text in result.errors:
-        out.print(f"could not run: {text}", markup=False, soft_wrap=True, highlight=False)
-    out.print(_title(result), markup=False, soft_wrap=True, highlight=False)
+        out.print(f"could not run: {text}", markup=False, highlight=False)
+    out.print(_title(result), markup=False, highlight=False)
     if update and not result.errors:
-        out.print(f"wrote {result.gate.baseline}", markup=False, soft_wrap=True, highlight=False)
+        out.print(f"wrote {result.gate.baseline}", markup=False, highlight=False)
     elif not update and (text := output.remedy(result)):
-        out.print(text, markup=False, soft_wrap=True, highlight=False)
+        out.print(text, markup=False, highlight=False)
 
 
 @commands.command()
@@ -220,12 +220,12 @@ def compare(
             print(f"\n{text}")
     else:
         for text in settings:
-            out.print(f"the studies differ: {text}", markup=False, soft_wrap=True, highlight=False)
+            out.print(f"the studies differ: {text}", markup=False, highlight=False)
         output.terminal(out, compared)
         if text := output.more_seeds(compared):
-            out.print(text, markup=False, soft_wrap=True, highlight=False)
+            out.print(text, markup=False, highlight=False)
     if to is not None:
         with writing_to(to):
             written = page.write(changes, to)
         # standard output is for the comparison
-        err.print(f"wrote {written}", markup=False, soft_wrap=True)
+        err.print(f"wrote {written}", markup=False)

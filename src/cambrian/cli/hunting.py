@@ -74,18 +74,15 @@ def hunt(
     count = 0
     with Runner(contestant, folder.absolute(), at_a_time(jobs)) as runner:
         wanted = [known[name] for name in dict.fromkeys(properties or known)]
-        search = Hunt(
-            runner, wanted, seconds, seed, lambda line: err.print(line, markup=False, soft_wrap=True)
-        )
+        search = Hunt(runner, wanted, seconds, seed, lambda line: err.print(line, markup=False))
         for found in search.run():
             count += 1
             path = output.written(found, runner, folder)
             for line in output.sentences(found, runner):
-                out.print(line, markup=False, soft_wrap=True, highlight=False)
+                out.print(line, markup=False, highlight=False)
             out.print(
                 f"Repeat it: {output.again(path, runner, trust=trust)}",
                 markup=False,
-                soft_wrap=True,
                 highlight=False,
             )
     _end(search, count, contestant)
@@ -105,7 +102,7 @@ def _budget_s(budget: str) -> float:
 def _end(search: Hunt, broken: int, contestant: str) -> None:
     """Say how much was tried; ends the command if nothing could be judged."""
     for reason in search.invalid:
-        err.print(f"invalid trials, not counted: {reason}", markup=False, soft_wrap=True)
+        err.print(f"invalid trials, not counted: {reason}", markup=False)
     if not search.tried:
         fail(f"nothing was tried: no property is asked of {contestant}, or the budget was too short")
     out.print(f"{search.tried} situations tried; {broken} properties broken", highlight=False)

@@ -86,7 +86,7 @@ def _make_if_stale(place: Place) -> None:
             else "its report is current, but the page SQL lacks its observations and tables"
         )
         line = f"{place.report} cannot be written to: {what}"
-        err.print(line, markup=False, soft_wrap=True)
+        err.print(line, markup=False)
     else:
         with check.blamed(place.folder):
             make_report(place.folder)

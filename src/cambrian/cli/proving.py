@@ -154,7 +154,7 @@ def corpus(
         out.print(corpus_table.terminal(parameters))
         out.print(misbehaviour_table.terminal(behaviour))
     for line in (*corpus_table.summary(parameters), *misbehaviour_table.summary(behaviour)):
-        err.print(line, markup=False, soft_wrap=True)
+        err.print(line, markup=False)
     if errors or not (parameters.passes and behaviour.passes):
         raise typer.Exit(1)
 

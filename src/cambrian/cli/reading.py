@@ -256,12 +256,10 @@ def verdicts(
     results = Results(folder)
     collected = collect.collect(results)
     if missing := words.missing(collected):
-        err.print(
-            f"{folder}: {words.missing_text(missing)}; remedy: cambrian run", markup=False, soft_wrap=True
-        )
+        err.print(f"{folder}: {words.missing_text(missing)}; remedy: cambrian run", markup=False)
     if others := results.unlisted():
         text = words.unlisted_text(others, collected.raw["command"])
-        err.print(f"{folder}: {text}", markup=False, soft_wrap=True)
+        err.print(f"{folder}: {text}", markup=False)
     frames = tables.some_tables(collected, ["verdicts", "parameters", "probes"])
     frame = frames.get("verdicts")
     valid = [cell for cell in collected.cells if cell.trials]
@@ -292,15 +290,15 @@ def _print_verdicts(collected: Collected, frame: pl.DataFrame) -> None:
     from cambrian.report import probed, words
 
     for sentence in words.placebo_differs(collected, {"verdicts": frame}):
-        out.print(sentence, markup=False, soft_wrap=True, highlight=False)
+        out.print(sentence, markup=False, highlight=False)
     behaviour = probed.behaviour(collected)
     for verdict in frame.to_dicts():
         out.print(Text.assemble((verdict["contestant"], "bold"), f": {verdict['verdict']}"))
-        out.print(f"  {verdict['text']}", markup=False, soft_wrap=True, highlight=False)
+        out.print(f"  {verdict['text']}", markup=False, highlight=False)
         if verdict["evidence"]:
-            out.print(f"  Evidence: {verdict['evidence']}.", markup=False, soft_wrap=True, highlight=False)
+            out.print(f"  Evidence: {verdict['evidence']}.", markup=False, highlight=False)
         if (side := behaviour.get(verdict["contestant"])) is not None:
-            out.print(f"  Probes: {side.counts}.", markup=False, soft_wrap=True, highlight=False)
+            out.print(f"  Probes: {side.counts}.", markup=False, highlight=False)
 
 
 @commands.command()

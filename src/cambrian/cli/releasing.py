@@ -133,7 +133,7 @@ def bisect(
     bench = replace(bench, reference=quantity not in MARGINS or quantity == "conformance")
     result = bisections.run(bench, ends, quantity, err)
     for line in output.bisected(result, bench, registry.package(stack)):
-        out.print(line, markup=False, soft_wrap=True, highlight=False)
+        out.print(line, markup=False, highlight=False)
     # nothing runs anew; the folder then knows the pair, which the user is told to compare
     bench.measure(list(dict.fromkeys([ends.good, ends.bad, *result.pair])), err)
 

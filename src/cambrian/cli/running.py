@@ -252,7 +252,7 @@ def merge(
     merging.copy_suites(shards, folder)
     for name, where in snapshot.mixed([shard for ours in parts.values() for shard in ours]).items():
         those = "; ".join(f"{made} in {', '.join(map(str, folders))}" for made, folders in where.items())
-        err.print(f"the shards' trials differ in {name}: {those}", markup=False, soft_wrap=True)
+        err.print(f"the shards' trials differ in {name}: {those}", markup=False)
     without = f", {len(absent)} of them without results: run their shards again" if absent else ""
     err.print(f"{total} trials of {len(shards)} folders{without}", markup=False)
     print(folder)

@@ -37,8 +37,9 @@ _REMEDIES = {
 }
 
 # names of networks and labels of contestants may have brackets or colons: no tags, and no names of emoji
-out = Console(markup=False, emoji=False)
-err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+# such a name can be long: a line goes on as far as it must, also to a pipe; tables keep the width
+out = Console(markup=False, emoji=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 JobsOption = Annotated[
     int, typer.Option("--jobs", "-j", min=0, help="Trials that run in parallel; 0: one per core.")
@@ -77,7 +78,7 @@ class Clock(StrEnum):
 
 def fail(message: str, status: int = 2) -> NoReturn:
     """Print an error without a traceback, and exit."""
-    err.print(f"cambrian: {message}", markup=False, soft_wrap=True)
+    err.print(f"cambrian: {message}", markup=False)
     raise typer.Exit(status)
 
 
@@ -207,7 +208,7 @@ def stacks_named(names: list[str] | None) -> list[Stack]:
     if not names:
         for broken in known.broken.values():
             text = f"cambrian: {broken.name} is left out: {broken.error}\n  remedy: {broken.remedy}"
-            err.print(text, markup=False, soft_wrap=True)
+            err.print(text, markup=False)
     for name in names or ():
         if name in known.broken:
             fail(known.broken[name].error)

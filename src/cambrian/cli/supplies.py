@@ -116,7 +116,7 @@ def stacks_test(
     else:
         out.print(table.terminal(tested))
         for remark in table.remarks(tested):
-            out.print(remark, markup=False, soft_wrap=True)
+            out.print(remark, markup=False)
     err.print(rows.summary(tested), markup=False)
     if not all(row.ok for row in tested):
         raise typer.Exit(1)
@@ -141,7 +141,7 @@ def stacks_add(
     from cambrian.stacks import adding
 
     added = adding.add(manifest)
-    err.print(f"{added.name}: manifest copied to {added.file}", markup=False, soft_wrap=True)
+    err.print(f"{added.name}: manifest copied to {added.file}", markup=False)
     if test:
         stacks_test([added.name])
 
@@ -154,7 +154,7 @@ def stacks_remove(
     from cambrian.stacks import adding
 
     for path in adding.remove(name):
-        err.print(f"{name}: deleted {path}", markup=False, soft_wrap=True)
+        err.print(f"{name}: deleted {path}", markup=False)
 
 
 @kernel_app.command("build")

@@ -13,7 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from cambrian.gate.carry_out import STUDIES, Outcome, Result
 from cambrian.gate.differences import MEASURED, ONLY_IN_ONE, Compared, Difference, SettledBy
@@ -282,13 +282,13 @@ def terminal(console: Console, compared: Compared) -> None:
     """Print the table of what differs, then the notes."""
     if rows := shown(compared):
         # few columns, for a terminal of 80 characters
-        table = Table("State", "Where and what", "Before → after", "Change")
+        table = Table("State", Column("Where and what", overflow="fold"), "Before → after", "Change")
         for one in rows:
             state, place, title, before, after, changed = cells(one)
             table.add_row(state, f"{place}\n{title}", f"{before} → {after}", changed)
         console.print(table)
     for note in notes(compared):
-        console.print(note, markup=False, soft_wrap=True, highlight=False)
+        console.print(note, markup=False, highlight=False)
 
 
 def failed(result: Result) -> str:

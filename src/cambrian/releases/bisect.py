@@ -135,14 +135,14 @@ def run(bench: Bench, ends: Ends, figure: str | None, console: Console) -> Resul
     most = search.most_tests(len(between))
     shown = f"{result.figure}: good {result.good_shows}, bad {result.bad_shows}"
     left = f"{len(between) - 2} releases between, at most {most} to test"
-    console.print(f"{shown}; {left}", markup=False, soft_wrap=True, highlight=False)
+    console.print(f"{shown}; {left}", markup=False, highlight=False)
     known: dict[int, State] = {}
     for place in _places(len(between), known):
         tried = _try(bench, between[place], result.figure, ends, snapshots, console)
         result.tried.append(tried)
         known[place] = state(tried, older_is_good=ends.older_is_good)
         line = f"{tried.release}: {tried.words}: {tried.shows}"
-        console.print(line, markup=False, soft_wrap=True, highlight=False)
+        console.print(line, markup=False, highlight=False)
     result.change = search.narrowed(len(between), known)
     last, first = result.pair
     result.is_clear = verdicts.differ(result.figure, snapshots[last], snapshots[first])

@@ -57,7 +57,7 @@ def versions(stack: Stack, console: Console, *, as_json: bool) -> None:
         table.add_row(f"{row['name']}{withdrawn}", str(row["date"]), text)
     console.print(table)
     text = f"{stack.name}@RELEASE is a release of {registry.package(stack)}."
-    console.print(text, markup=False, soft_wrap=True, highlight=False)
+    console.print(text, markup=False, highlight=False)
 
 
 def show_history(found: History, console: Console) -> None:
@@ -84,11 +84,11 @@ def show_history(found: History, console: Console) -> None:
         "all: against the release before, on all networks together: = same packets, ≈ no figure different, "
         "? some look different without proof, ≠ some different, – no figures."
     )
-    console.print(legend, markup=False, soft_wrap=True, highlight=False)
+    console.print(legend, markup=False, highlight=False)
     for entry in entries:
         if said := entry.of.why or entry.changes:
             line = f"{entry.of.release}: {said}"
-            console.print(line, markup=False, soft_wrap=True, highlight=False)
+            console.print(line, markup=False, highlight=False)
 
 
 def write_history(found: History, folder: Path) -> list[Path]:

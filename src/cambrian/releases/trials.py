@@ -79,7 +79,7 @@ class Bench:
         with Results(folder).alone():
             summary = studies.run_groups(study, groups, folder, options, console, held=True)
             for text in summary.errors:
-                console.print(f"could not run: {text}", markup=False, soft_wrap=True)
+                console.print(f"could not run: {text}", markup=False)
             return {release: self._taken(release, groups) for release in wanted}
 
     def _taken(self, release: str, groups: Sequence[Group]) -> Snapshot:

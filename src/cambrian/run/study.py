@@ -193,7 +193,7 @@ def tell_first(options: RunOptions, groups: Sequence[Group], folder: Path, conso
     guess = preflight.guessed_time(groups, options.at_a_time)
     notes = preflight.notes(groups, folder.absolute(), needed_stacks(groups), kernel=virtual)
     for line in ([guess] if guess else []) + notes:
-        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"  {line}", markup=False, highlight=False)
 
 
 def tell_kept(options: RunOptions, places: Sequence[tuple[Sequence[Group], Path]], console: Console) -> None:
@@ -227,7 +227,7 @@ def tell_kept(options: RunOptions, places: Sequence[tuple[Sequence[Group], Path]
     if kept:
         others = cost.estimate(left, jobs=options.at_a_time)
         rest = f"left: {'at most ' if undecided else ''}{others}" if others.trials else "none is left to run"
-        console.print(f"{counted_trials(kept)} with results already; {rest}", highlight=False, soft_wrap=True)
+        console.print(f"{counted_trials(kept)} with results already; {rest}", highlight=False)
 
 
 def run(options: RunOptions, folder: Path | None, console: Console) -> tuple[Path, Summary]:
@@ -349,7 +349,7 @@ def _run_groups(
     names = {id(trial): carry_out.trial_id(trial, made) for group in groups for trial in group.trials}
     scheduler = Scheduler(groups, names, results, _again(groups, names, results, options, console))
     if line := _left_out(results, study, set(names.values()), options):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(line, markup=False, highlight=False)
     _record(results, study, scheduler, made, options)
     missing = scheduler.first()
     kept = {name for name in scheduler.counted() if scheduler.has(name)}
@@ -465,7 +465,6 @@ def _again(
             f"with --cpu-limit {options.cpu_limit_s:g}, {counted_trials(len(ended))} that used up a smaller "
             "limit run again",
             highlight=False,
-            soft_wrap=True,
         )
     return damaged | ended
 
@@ -501,9 +500,7 @@ def _damaged(
             if faults:
                 found[name] = faults[0]
     for fault in found.values():
-        console.print(
-            f"damaged, so this trial runs again: {fault.path}: {fault.why}", markup=False, soft_wrap=True
-        )
+        console.print(f"damaged, so this trial runs again: {fault.path}: {fault.why}", markup=False)
     return set(found)
 
 
@@ -520,4 +517,4 @@ def tell(summary: Summary, took_s: float, folder: Path, console: Console) -> Non
         f"{summary.kept} kept, {len(invalid)} invalid; results in {folder}"
     )
     for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, markup=False)

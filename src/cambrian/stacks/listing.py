@@ -94,16 +94,14 @@ def show(console: Console, *, as_json: bool) -> None:
         )
     console.print(table)
     console.print(missing)
-    console.print(f"To add one of these or another stack: {unavailable.REMEDY}", markup=False, soft_wrap=True)
+    console.print(f"To add one of these or another stack: {unavailable.REMEDY}", markup=False)
     for row in listed:
         if row["build"] == "broken":
             text = f"{row['name']} cannot be used: {row['why']}\n  remedy: {row['remedy']}"
-            console.print(text, markup=False, soft_wrap=True)
+            console.print(text, markup=False)
     unbuilt = [row for row in listed if row["build"] == "unbuildable"]
     for row in unbuilt:
-        console.print(
-            f"{row['name']} cannot be built here; remedy: {row['remedy']}", markup=False, soft_wrap=True
-        )
+        console.print(f"{row['name']} cannot be built here; remedy: {row['remedy']}", markup=False)
 
 
 def _shortened(ccas: object) -> str:

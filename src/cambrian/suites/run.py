@@ -55,7 +55,7 @@ def announce(
         console.print(f"{one.suite.name}: {one.suite.title}", markup=False)
         for part in (part for part in parts if part.part.suite == one.suite.name):
             price = cost.estimate(part.groups, jobs=options.at_a_time)
-            console.print(f"  {part.part.place}: {price}", markup=False, soft_wrap=True)
+            console.print(f"  {part.part.place}: {price}", markup=False)
     everything = [group for part in parts for group in part.groups]
     if len(parts) > 1:
         console.print(f"in total {cost.estimate(everything, jobs=options.at_a_time)}", markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from cambrian.gate import carry_out, differences, output
 from cambrian.gate.quantities import MARGINS
@@ -887,3 +889,15 @@ def test_a_parameter_has_the_decimals_of_its_interval() -> None:
 
     one = compared(beta(0.6719, 0.2), beta(0.636, 0.14))
     assert (one.before, one.after) == ("0.672 ± 0.200", "0.636 ± 0.140")
+
+
+def test_a_long_name_is_whole_in_a_narrow_table() -> None:
+    place = "net/quinn-" + "label" * 10
+    found = differences.snapshots(
+        snapshot({place: values("throughput_mbps", [1.0, 1.1, 1.2, 1.0, 1.1])}),
+        snapshot({place: values("throughput_mbps", [9.0, 9.1, 9.2, 9.0, 9.1])}, "b"),
+    )
+    printed = io.StringIO()
+    output.terminal(Console(file=printed, width=80), found)
+    cells = [line.split("│")[2].strip() for line in printed.getvalue().splitlines() if line.count("│") == 5]
+    assert "".join(cells).startswith(place)
