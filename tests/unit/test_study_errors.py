@@ -162,12 +162,12 @@ def test_the_good_study_is_good() -> None:
         (RTT, RTT + "\nqueue = 'red'\naqm_target_ms = 5", 7, "aqm_target_ms", "remove it"),
         (RTT, "rtt_ms = [50, 50]", 3, "network", "a list has twice"),
         ('cca = "cubic"', 'cca = ["cubic", "cubic"]', 9, "label", "a list has twice"),
-        ('"quinn"\ncca = "cubic"', '"tcp"\ncca = "cubic"\ntls = true', 9, "label", "give it a label"),
-        ('cca = "cubic"', 'cca = "cubic"\nlabel = "中国"', 9, "label", "give a label with some"),
-        ('cca = "cubic"', 'cca = "cubic"\nlabel = " "', 9, "label", "give a label with some"),
-        ('cca = "cubic"', 'cca = "cubic"\nlabel = "TCP cubic"', 9, "label", "give another label"),
-        ('cca = "cubic"', 'cca = "cubic"\nlabel = "placebo (tcp reno)"', 9, "label", "give another label"),
-        ('cca = "cubic"', 'cca = "cubic"\nlabel = ".."', 9, "label", "give a label with some"),
+        ('"quinn"\ncca = "cubic"', '"tcp"\ncca = "cubic"\ntls = true', 7, "label", "give it a label"),
+        ('cca = "cubic"', 'cca = "cubic"\nlabel = "中国"', 10, "label", "give a label with some"),
+        ('cca = "cubic"', 'cca = "cubic"\nlabel = " "', 10, "label", "give a label with some"),
+        ('cca = "cubic"', 'cca = "cubic"\nlabel = "TCP cubic"', 10, "label", "give another label"),
+        ('cca = "cubic"', 'cca = "cubic"\nlabel = "placebo (tcp reno)"', 10, "label", "give another label"),
+        ('cca = "cubic"', 'cca = "cubic"\nlabel = ".."', 10, "label", "give a label with some"),
         (TITLE, TITLE + '\ndesign = "flows"', 3, "design", "add a [[flow]]"),
         (CONTESTANT, "[[flow]]\ncca = 'bbr'\nstack = 'tcp'\n" + CONTESTANT, 7, "flow", 'design = "flows"'),
         (CONTESTANT, "[profile.quick]\nnetworks = ['20*', 'foo']\n" + CONTESTANT, 8, "networks",
@@ -209,6 +209,15 @@ def test_labels_of_one_file_name_are_not_called_the_same() -> None:
     other = '\n[[contestant]]\nstack = "quinn"\ncca = "reno"\nlabel = "quinn-cubic!"\n'
     error = error_of(GOOD + other)
     assert error.problem == '"quinn cubic" and "quinn-cubic!" give the same name of a file, quinn-cubic'
+    # the label is what the user changes
+    assert error.source.startswith("label = ")
+
+
+def test_networks_of_two_tables_get_names_of_their_own() -> None:
+    network = GOOD[GOOD.index("[[network]]") : GOOD.index(CONTESTANT)]
+    named = network.replace(RTT, RTT + '\nname = "n"')
+    error = error_of(GOOD.replace(network, named + named.replace("20", "30")))
+    assert (error.line, error.remedy) == (11, 'give each a name of its own, such as name = "n-2"')
 
 
 def test_a_text_that_the_file_s_end_cuts_off_needs_a_quote() -> None:
@@ -494,7 +503,7 @@ def test_a_step_of_the_round_trip_is_for_all_flows() -> None:
             'name = "a"\nrate_mbps = [10, 20]',
             "name",
             "two networks are called",
-            "give each a name",
+            'to the name, in braces: name = "…-{rate_mbps}"',
         ),
         (
             'stack = "quinn"',
@@ -508,7 +517,7 @@ def test_a_step_of_the_round_trip_is_for_all_flows() -> None:
             '[[contestant]]\nstack = "quinn"\ncca = "cubic"\noptions = { pacing = false }\n[[contestant]]',
             "label",
             'two contestants are called "quinn cubic"',
-            "give each its own label",
+            "give each its own table and label",
         ),
         (
             'cca = "cubic"',

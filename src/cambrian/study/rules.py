@@ -145,7 +145,8 @@ def _pages_suit_the_design(study: Study, contestants: Sequence[PlacedContestant]
         faults.add(("page_load",), problem, 'set design = "solo" (or "pairwise")')
     for placed in contestants:
         if placed.contestant.receiver != "own":
-            faults.add(placed.path, "a page is loaded by client, not by a receiver", "leave receiver out")
+            receiver = (*placed.path[:2], "receiver")
+            faults.add(receiver, "a page is loaded by client, not by a receiver", "leave receiver out")
     names = [page.name for page in study.page_load.pages]
     for index, name in enumerate(names):
         if name in names[:index]:
@@ -194,43 +195,64 @@ def _stopping_suits(study: Study, stopping: Stopping, flows: Sequence[Flow], fau
 
 
 def _network_names_differ(networks: Sequence[PlacedNetwork], faults: Faults) -> None:
-    seen: dict[str, Network] = {}
+    seen: dict[str, PlacedNetwork] = {}
     for placed in networks:
         name = placed.network.name
-        if placed.network == seen.get(name):
+        other = seen.setdefault(name, placed)
+        if other is placed:
+            continue
+        if other.network == placed.network:
             problem = f'two networks are the same, "{name}"'
             faults.add(placed.path, problem, "remove one of them, or a value that a list has twice")
-        elif name in seen:
-            remedy = "give each a name, with what differs in it for a grid, such as {queue}"
+        else:
+            remedy = _other_names(other, placed)
             faults.add((*placed.path, "name"), f'two networks are called "{name}"', remedy, key="name")
-        seen.setdefault(name, placed.network)
+
+
+def _other_names(one: PlacedNetwork, other: PlacedNetwork) -> str:
+    """The remedy for two networks with one name: a name for each, or a template for the cells of one grid."""
+    differs = [
+        key for key in naming.TEMPLATE_KEYS if getattr(one.network, key) != getattr(other.network, key)
+    ]
+    if one.path == other.path and differs:
+        keys = "-".join(f"{{{key}}}" for key in differs)
+        return f'add what differs in this grid to the name, in braces: name = "…-{keys}"'
+    return f'give each a name of its own, such as name = "{one.network.name}-2"'
 
 
 def _contestant_names_differ(contestants: Sequence[PlacedContestant], faults: Faults) -> None:
     seen: dict[str, Contestant] = {}
     for placed in contestants:
         name = placed.contestant.name
-        if not _can_be_a_file(name, placed.path, faults):
+        # of the table: placed.path is the one of the list element with the controller
+        label = (*placed.path[:2], "label")
+        if not _can_be_a_file(name, label, faults):
             continue
-        _is_no_others_name(placed.contestant, placed.path, faults)
+        _is_no_others_name(placed.contestant, label, faults)
         other = seen.setdefault(naming.slug(name), placed.contestant)
         if other is placed.contestant:
             continue
         if other == placed.contestant:
             problem = f'two contestants are the same, "{name}"'
             remedy = "remove one of them, or a value that a list has twice; or give one a label"
+            faults.add(placed.path, problem, remedy, key="label")
         else:
             problem = _same(name, other.name, "contestants")
-            remedy = 'give each its own label, such as label = "quinn cubic, no pacing"'
-        faults.add(placed.path, problem, remedy, key="label")
+            remedy = f'give each its own table and label, such as label = "{_tuned(placed.contestant)}"'
+            faults.add(label, problem, remedy)
 
 
-def _can_be_a_file(name: str, path: Path, faults: Faults) -> bool:
+def _tuned(contestant: Contestant) -> str:
+    """An example of a label."""
+    return f"{contestant.stack} {contestant.cca}, tuned"
+
+
+def _can_be_a_file(name: str, label: Path, faults: Faults) -> bool:
     """Does a contestant's name leave something for the names of files? They have only these characters."""
     if re.search("[a-z0-9]", naming.slug(name)):
         return True
     problem = f'"{name}" has no letter from a to z and no digit, which the names of files are made of'
-    faults.add(path, problem, 'give a label with some, such as label = "quinn cubic"', key="label")
+    faults.add(label, problem, 'give a label with some, such as label = "quinn cubic"')
     return False
 
 
@@ -238,7 +260,7 @@ def _can_be_a_file(name: str, path: Path, faults: Faults) -> bool:
 _KERNEL_CCAS = ("cubic", "reno", "bbr")
 
 
-def _is_no_others_name(contestant: Contestant, path: Path, faults: Faults) -> None:
+def _is_no_others_name(contestant: Contestant, label: Path, faults: Faults) -> None:
     """A label that is the name of kernel TCP or of a placebo would take its place in tables and verdicts."""
     slug = naming.slug(contestant.label)
     of_kernel = slug in {f"{REFERENCE_STACK}-{cca}" for cca in (contestant.cca, *_KERNEL_CCAS)}
@@ -248,8 +270,7 @@ def _is_no_others_name(contestant: Contestant, path: Path, faults: Faults) -> No
         problem = f'"{contestant.label}" is what kernel TCP is called'
     else:
         return
-    remedy = f'give another label, such as label = "{contestant.stack} {contestant.cca}, tuned"'
-    faults.add((*path, "label"), problem, remedy, key="label")
+    faults.add(label, problem, f'give another label, such as label = "{_tuned(contestant)}"')
 
 
 def _same(name: str, other: str, what: str) -> str:
@@ -263,14 +284,15 @@ def _flow_names_differ(flows: Sequence[PlacedFlow], faults: Faults) -> None:
     seen: dict[str, Contestant] = {}
     for placed in flows:
         contestant = placed.flow.contestant
-        if not _can_be_a_file(contestant.name, placed.path, faults):
+        label = (*placed.path, "label")
+        if not _can_be_a_file(contestant.name, label, faults):
             continue
-        _is_no_others_name(contestant, placed.path, faults)
+        _is_no_others_name(contestant, label, faults)
         known = seen.setdefault(naming.slug(contestant.name), contestant)
         if known != contestant:
             problem = _same(contestant.name, known.name, "different contestants")
-            remedy = f'give one a label, such as label = "{contestant.name}, tuned"'
-            faults.add(placed.path, problem, remedy, key="label")
+            remedy = f'give one a label, such as label = "{_tuned(contestant)}"'
+            faults.add(label, problem, remedy)
 
 
 def _one_round_trip_at_a_time(
@@ -334,10 +356,9 @@ def _references_exist(
             continue
         reference = reference_contestant(cca)
         if contestant != reference and naming.slug(contestant.name) == naming.slug(reference.name):
-            remedy = f'give it a label, such as label = "{contestant.name}, tuned"'
-            faults.add(
-                placed.path, f'"{contestant.name}" is what the reference is called', remedy, key="label"
-            )
+            remedy = f'give it a label, such as label = "{_tuned(contestant)}"'
+            problem = f'"{contestant.name}" is what the reference is called'
+            faults.add((*placed.path[:2], "label"), problem, remedy)
 
 
 def _events_fall_within_the_trial(
