@@ -77,8 +77,7 @@ def cells_of(prepared: Prepared, spec: EffectSpec, nulls: pl.DataFrame | None = 
 
 def _own(prepared: Prepared, found: FloatArray, place: int) -> FloatArray:
     """A cell's effect of all its seeds, then without each of them: other cells may have other seeds."""
-    sides = [side.values[:, place] for side in (prepared.a, prepared.b) if side is not None]
-    has = np.append(True, np.isfinite(sides).any(axis=0))
+    has = np.append(True, prepared.has[:, place])
     return np.asarray(found[has[: len(found)], place])
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 
 from cambrian.effects import reduce, replicate
-from cambrian.effects.errors import EffectError
+from cambrian.effects.errors import EffectError, UndefinedError
 from cambrian.effects.model import EffectSpec
 from cambrian.effects.prepare import Prepared, prepare
-from cambrian.effects.summary import cell_seeds, cells_on_scale, scale_of
+from cambrian.effects.summary import NO_EFFECT, cell_seeds, cells_on_scale, scale_of
 from cambrian.stats import scale as scales
 from cambrian.stats import simultaneous
-from cambrian.stats.interval import FloatArray, finite
+from cambrian.stats.interval import BoolArray, FloatArray, finite
 from cambrian.stats.scale import Scale
 
 _SCHEMA = {
@@ -42,6 +42,7 @@ def crossovers(frame: pl.DataFrame, spec: EffectSpec, along: str, threshold: flo
 
     Raises:
         NoDataError: no cell has a trial on each side.
+        UndefinedError: no cell has an effect.
         EffectError: ``along`` is not in the cell or no number in one, or the spec does not fit the frame.
     """
     if along not in spec.cell:
@@ -53,7 +54,7 @@ def crossovers_of(prepared: Prepared, spec: EffectSpec, along: str, threshold: f
     """As :func:`crossovers`, from prepared trials."""
     at = reduce.numbers(prepared.keys, along)
     effects = replicate.effects(prepared, spec)
-    seeds = cell_seeds(prepared)
+    seeds, has = cell_seeds(prepared), prepared.has
     others = [name for name in spec.cell if name != along]
     numbered = prepared.keys.sort(along, maintain_order=True)
     order = np.argsort(at, kind="stable")
@@ -62,25 +63,32 @@ def crossovers_of(prepared: Prepared, spec: EffectSpec, along: str, threshold: f
         if others
         else pl.DataFrame({"__at": [list(range(len(order)))]})
     )
+    if np.isnan(effects[0]).all():
+        raise UndefinedError(NO_EFFECT)
     rows = []
     for places in groups["__at"].to_list():
         here = order[places]
         scale = scale_of(spec, prepared.ends)
-        rows.append(_row(at[here], effects[:, here], seeds[here], scale, threshold))
+        rows.append(_row(at[here], effects[:, here], seeds[here], has[:, here], scale, threshold))
     found = pl.concat([groups.select(others), pl.DataFrame(rows, schema=_SCHEMA)], how="horizontal")
     found = found.drop_nulls("values")
     return found.sort(others) if others else found
 
 
 def _row(
-    values: FloatArray, effects: FloatArray, seeds: FloatArray, scale: Scale, threshold: float
+    values: FloatArray,
+    effects: FloatArray,
+    seeds: FloatArray,
+    has: BoolArray,
+    scale: Scale,
+    threshold: float,
 ) -> dict[str, float | int | bool | None]:
     """``effects`` has the shape (1 + seeds, values): of all seeds, then without each seed.
 
     A row of nulls if no effect is defined.
     """
     known = ~np.isnan(effects[0])
-    values, effects, seeds = values[known], effects[:, known], seeds[known]
+    values, effects, seeds, has = values[known], effects[:, known], seeds[known], has[:, known]
     if not len(values):
         return dict.fromkeys(_SCHEMA)
     # from the largest value down: ahead at this value and at all larger ones
@@ -88,7 +96,7 @@ def _row(
     stays = np.flip(np.logical_and.accumulate(np.flip(ahead)))
     bounds = (math.nan, math.nan)
     if len(effects) > 1:
-        cells, used = cells_on_scale(effects, scale, seeds)
+        cells, used = cells_on_scale(effects, scale, seeds, has)
         ends = np.append(values, math.inf)
         bounds = tuple(
             ends[list(simultaneous.crossing(cells, float(scales.transform(np.array(threshold), used))))]

@@ -14,7 +14,7 @@ from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError, 
 from cambrian.effects.model import OBSERVATIONS, EffectSpec, Scalar, Where
 from cambrian.effects.where import matching, require_columns
 from cambrian.measure import quantities
-from cambrian.stats.interval import FloatArray
+from cambrian.stats.interval import BoolArray, FloatArray
 
 #: columns for a trial's value and its cell's number, in addition to the frame's trial and seed
 _VALUE, _CELL, _FLOWS, _LATE, _PAGES = "__value", "__cell", "__flows", "__late", "__pages"
@@ -85,6 +85,12 @@ class Prepared:
     partial: tuple[Partial, ...] = ()
     ends: tuple[float, float] = (-math.inf, math.inf)
     cell_ends: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def has(self) -> BoolArray:
+        """Which seeds each cell has, on any side: the replicates that are its own; shape (seeds, cells)."""
+        sides = [np.isfinite(side.values) for side in (self.a, self.b) if side is not None]
+        return np.asarray(np.any(sides, axis=0))
 
     def ends_of(self, place: int) -> tuple[float, float]:
         """The ends of the cell at ``place`` in ``keys``."""

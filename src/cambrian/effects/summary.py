@@ -15,7 +15,7 @@ from cambrian.effects.model import EffectSpec, Over, SummarySpec
 from cambrian.effects.prepare import Partial, Prepared, prepare
 from cambrian.stats import jackknife, power, simultaneous, states
 from cambrian.stats import scale as scales
-from cambrian.stats.interval import FloatArray
+from cambrian.stats.interval import BoolArray, FloatArray
 from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.stats.scale import Scale
 from cambrian.stats.simultaneous import Cells
@@ -25,6 +25,10 @@ _COUNTED = frozenset({"share", "steps"})
 _EXTREMES = frozenset({"min", "max"})
 #: their figures are values of the quantity itself
 _OF_VALUES = _EXTREMES | {"mean", "geometric_mean", "median"}
+
+
+#: why trials define no effect
+NO_EFFECT = "no cell has an effect: side b is 0 in all cells, or a single seed has no SD"
 
 
 @dataclass(frozen=True)
@@ -100,10 +104,10 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
     by_cell = replicate.effects(prepared, spec)
     has_effect = np.isfinite(by_cell[0])
     if not has_effect.any():
-        raise UndefinedError("no cell has an effect: side b is 0 in all cells, or a single seed has no SD")
+        raise UndefinedError(NO_EFFECT)
     keys = prepared.keys.filter(pl.Series(has_effect)) if spec.cell else prepared.keys
     kept = by_cell[:, has_effect]
-    seeds = cell_seeds(prepared)[has_effect]
+    seeds, has = cell_seeds(prepared)[has_effect], prepared.has[:, has_effect]
     try:
         found = reduce.reduce(kept, keys, spec)
     except EffectError as error:
@@ -117,10 +121,10 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
             raise EffectError(said)
         raise UndefinedError(f"{said} (cells with an effect of 0: {int((kept[0] == 0).sum())})")
     scale = scale_of(spec, prepared.ends)
-    low, high = _bounds(found, kept, keys, spec, seeds, scale)
+    low, high = _bounds(found, kept, keys, spec, seeds, has, scale)
     if spec.summary in _OF_VALUES:
         low, high = possible(low, high, float(found[0]), prepared.ends, spec)
-    constant = int(((standard_errors(kept) == 0) & (seeds > 1)).sum()) if len(kept) > 1 else 0
+    constant = int(((standard_errors(kept, has) == 0) & (seeds > 1)).sum()) if len(kept) > 1 else 0
     return Estimate(
         estimate=float(found[0]),
         low=low,
@@ -155,10 +159,14 @@ def cell_seeds(prepared: Prepared) -> FloatArray:
     return np.asarray(np.min(sides, axis=0))
 
 
-def standard_errors(found: FloatArray) -> FloatArray:
-    """Standard errors (k,) of figures (1 + seeds, k); 0 if leaving out a seed changes only rounding."""
-    moved = (len(found) - 2) * (np.nanmax(found, axis=0) - np.nanmin(found, axis=0))
-    return np.where(moved > jackknife.RESOLUTION * np.abs(found[0]), jackknife.errors(found), 0.0)
+def standard_errors(found: FloatArray, has: BoolArray | None = None) -> FloatArray:
+    """Standard errors (k,) of figures (1 + seeds, k); 0 if leaving out a seed changes only rounding.
+
+    ``has``: the seeds of each figure, as in :func:`cambrian.stats.jackknife.errors`.
+    """
+    others = len(found) - 2 if has is None else has.sum(axis=0) - 1
+    moved = others * (np.nanmax(found, axis=0) - np.nanmin(found, axis=0))
+    return np.where(moved > jackknife.RESOLUTION * np.abs(found[0]), jackknife.errors(found, has), 0.0)
 
 
 def scale_of(spec: EffectSpec, ends: tuple[float, float]) -> Scale:
@@ -230,15 +238,16 @@ def _bounds(
     keys: pl.DataFrame,
     spec: SummarySpec,
     seeds: FloatArray,
+    has: BoolArray,
     scale: Scale,
 ) -> tuple[float | None, float | None]:
-    """``scale``: of a cell's effect."""
+    """``has``: the seeds of each cell. ``scale``: of a cell's effect."""
     if len(found) < 2 or float(np.mean(seeds)) < FEWEST_SEEDS:
         return None, None
     if spec.summary in _EXTREMES:
-        return _extreme(by_cell, spec, seeds, scale)
+        return _extreme(by_cell, spec, seeds, has, scale)
     if spec.summary in _COUNTED:
-        return _share(by_cell, keys, spec, seeds, scale)
+        return _share(by_cell, keys, spec, seeds, has, scale)
     behind = seeds_behind(seeds)
     low, high = interval(found, behind, _scale_of_figure(spec, scale))
     if spec.summary == "best" and low is not None:
@@ -256,10 +265,15 @@ def seeds_behind(seeds: FloatArray) -> int:
     return math.floor(len(seeds) / float((1 / seeds).sum()) + 1e-9)
 
 
-def cells_on_scale(found: FloatArray, scale: Scale, seeds: FloatArray) -> tuple[Cells, Scale]:
-    """The cells on their scale; cells of one or two seeds have an infinite error."""
+def cells_on_scale(found: FloatArray, scale: Scale, seeds: FloatArray, has: BoolArray) -> tuple[Cells, Scale]:
+    """The cells on their scale; cells of one or two seeds have an infinite error.
+
+    ``seeds``: number of seeds of each cell, on the side with fewer. ``has``: which seeds each cell has: its
+    replicates without another cell's seed are no draws of its own.
+    """
     used = jackknife.fitting(found, scale)
-    errors = np.where(standard_errors(found) == 0, 0.0, jackknife.errors(scales.transform(found, used)))
+    laid = jackknife.errors(scales.transform(found, used), has)
+    errors = np.where(standard_errors(found, has) == 0, 0.0, laid)
     known = (seeds >= FEWEST_SEEDS) & np.isfinite(errors)
     # the error of a cell is unknown below three seeds: any value is possible
     errors = np.where(known, errors, np.inf)
@@ -272,9 +286,9 @@ def _scale_of_figure(spec: SummarySpec, scale: Scale) -> Scale:
 
 
 def _extreme(
-    by_cell: FloatArray, spec: SummarySpec, seeds: FloatArray, scale: Scale
+    by_cell: FloatArray, spec: SummarySpec, seeds: FloatArray, has: BoolArray, scale: Scale
 ) -> tuple[float | None, float | None]:
-    cells, used = cells_on_scale(by_cell, scale, seeds)
+    cells, used = cells_on_scale(by_cell, scale, seeds, has)
     if not np.all(np.isfinite(cells.error)):
         return None, None
     ends = np.array(simultaneous.largest(cells) if spec.summary == "max" else simultaneous.smallest(cells))
@@ -283,17 +297,23 @@ def _extreme(
 
 
 def _share(
-    by_cell: FloatArray, keys: pl.DataFrame, spec: SummarySpec, seeds: FloatArray, scale: Scale
+    by_cell: FloatArray,
+    keys: pl.DataFrame,
+    spec: SummarySpec,
+    seeds: FloatArray,
+    has: BoolArray,
+    scale: Scale,
 ) -> tuple[float, float]:
     """Bounds of the percentage of cells, or of steps, that are beyond the threshold."""
     if spec.summary == "steps":
         one, two = reduce.steps(keys, spec)
         changes = by_cell[:, two] - by_cell[:, one]
-        cells, threshold = cells_on_scale(changes, "plain", np.minimum(seeds[one], seeds[two]))[0], 0.0
+        fewer, either = np.minimum(seeds[one], seeds[two]), has[:, one] | has[:, two]
+        cells, threshold = cells_on_scale(changes, "plain", fewer, either)[0], 0.0
         beyond = "below" if spec.step == "falls" else "above"
     else:
         assert spec.threshold is not None
-        cells, used = cells_on_scale(by_cell, scale, seeds)
+        cells, used = cells_on_scale(by_cell, scale, seeds, has)
         threshold, beyond = float(scales.transform(np.array(spec.threshold), used)), spec.beyond
     if beyond == "below":
         cells, threshold = cells.negated(), -threshold

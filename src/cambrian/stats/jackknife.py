@@ -21,7 +21,7 @@ import numpy.typing as npt
 import scipy
 
 from cambrian.stats import scale as scales
-from cambrian.stats.interval import FloatArray, Interval, check_confidence
+from cambrian.stats.interval import BoolArray, FloatArray, Interval, check_confidence
 from cambrian.stats.scale import Scale
 
 CONFIDENCE = 0.95
@@ -53,18 +53,19 @@ def varies(values: Sequence[float] | FloatArray, size: float | None = None) -> b
     return bool(np.ptp(known) > RESOLUTION * largest)
 
 
-def errors(found: FloatArray) -> FloatArray:
+def errors(found: FloatArray, has: BoolArray | None = None) -> FloatArray:
     """Standard errors of figures from their replicates, shape (1 + n, k) → (k,).
 
-    NaN where a replicate is not finite: a figure that one seed alone defines has an unknown error.
+    ``has``: which of the n seeds each figure is of, shape (n, k); all of them by default. NaN where one of
+    its replicates is not finite: a figure that one seed alone defines has an unknown error.
     """
     drawn = found[1:]
-    count = len(drawn)
-    if count < 2:
-        return np.full(found.shape[1:], np.nan)
-    with np.errstate(invalid="ignore"):
-        squares = np.square(drawn - drawn.mean(axis=0)).sum(axis=0)
-    return np.asarray(np.sqrt((count - 1) / count * squares))
+    own = np.ones(drawn.shape, dtype=bool) if has is None else has
+    count = own.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        middle = drawn.sum(axis=0, where=own) / count
+        squares = np.square(drawn - middle).sum(axis=0, where=own)
+        return np.asarray(np.where(count < 2, np.nan, np.sqrt((count - 1) / count * squares)))
 
 
 def fitting(found: FloatArray, scale: Scale) -> Scale:

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from cambrian.effects.crossover import crossovers
-from cambrian.effects.errors import EffectError
+from cambrian.effects.errors import EffectError, UndefinedError
 from cambrian.effects.model import Bounds, EffectSpec
 from tests.unit.effects.frames import frame
 
@@ -120,4 +120,5 @@ def test_an_effect_that_is_not_defined_is_no_place() -> None:
     found = crossovers(frame(rows), SPEC, "loss", 1.0)
     assert found.select("crossover", "low", "high", "most", "values").rows() == [(2.0, 2.0, 2.0, 2.0, 2)]
     undefined = frame([(at, who, [0.0] * 4) for who in "ab"])
-    assert not crossovers(undefined, SPEC, "loss", 1.0).height
+    with pytest.raises(UndefinedError, match="no cell has an effect"):
+        crossovers(undefined, SPEC, "loss", 1.0)

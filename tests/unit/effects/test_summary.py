@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cambrian.effects import replicate
 from cambrian.effects.cells import cells
 from cambrian.effects.errors import EffectError, NoDataError, UndefinedError
 from cambrian.effects.model import SummarySpec
-from cambrian.effects.prepare import Prepared, Side
-from cambrian.effects.summary import estimate, summary
+from cambrian.effects.prepare import Prepared, Side, prepare
+from cambrian.effects.summary import cell_seeds, cells_on_scale, estimate, summary
 from cambrian.measure import quantities
 from cambrian.stats import jackknife
 from cambrian.stats.scale import Scale
@@ -195,6 +196,17 @@ def test_cells_with_few_seeds_make_an_interval_wide() -> None:
     assert missed / 300 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 300)
     assert summary(uneven(rng, [10] * 5 + [2] * 5), spec(b=None)).low is not None
     assert summary(uneven(rng, [10] * 2 + [1] * 5), spec(b=None)).low is None
+
+
+def test_the_error_of_a_cell_is_of_its_own_seeds() -> None:
+    """Beside a cell of nine seeds, the error of one with three was a sixth too large."""
+    values = [1.0, 2.0, 4.0], [float(value) for value in range(9)]
+    made = frame([({"rate": rate}, "a", of_rate) for rate, of_rate in enumerate(values)])
+    prepared = prepare(made, spec(b=None))
+    found = replicate.effects(prepared, spec(b=None))
+    on_scale, _ = cells_on_scale(found, "plain", cell_seeds(prepared), prepared.has)
+    expected = [np.std(of_rate, ddof=1) / math.sqrt(len(of_rate)) for of_rate in values]
+    assert on_scale.error == pytest.approx(expected)
 
 
 def test_the_best_of_cells_of_which_one_has_a_single_seed_has_no_interval() -> None:
