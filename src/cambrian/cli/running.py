@@ -269,10 +269,17 @@ def _run_suites(
     from cambrian.report.suite import checked
     from cambrian.run import study as studies
     from cambrian.run.scheduler import counted_trials
+    from cambrian.study.errors import StudyError
     from cambrian.suites import run as suite_run
 
     # a fault of the page is to be known before hours of trials
-    checked.check_all(suites)
+    try:
+        checked.check_all(suites)
+    except StudyError as error:
+        if part is None:
+            raise
+        # one part's trials need no page
+        err.print(f"the page of {suites[0].suite.name} cannot be made yet: {error}")
     planned = suite_run.planned(suites, part, options)
     if dry_run:
         planned = [replace(plan, groups=options.mine(plan.groups)) for plan in planned]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 
 from cambrian.command import CommandFailed, MissingTool
 from cambrian.effects.model import OBSERVATIONS, Bounds, Condition, EffectSpec, Scalar, Where
 from cambrian.stacks import catalogue
 from cambrian.stacks.manifest import ManifestError
-from cambrian.study import hints
+from cambrian.study import builtin, hints
 from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand
 from cambrian.study.model import Flow, Group
@@ -21,13 +22,21 @@ from cambrian.suites.plan import parts_of, study_of
 _SIDES = ("where", "a", "b")
 
 
-@cache
 def names(part: str) -> Mapping[str, frozenset[str]]:
     """Column of the observations → the names that it can have in a part, such as "wpi/grid".
 
     Empty if they cannot be known: the part is none of a built-in suite's with its own contestants, or its
     study or one of its stacks has an error, which `cambrian run` shows.
     """
+    files = sorted((builtin.folder() / part.partition("/")[0]).glob("*.toml"))
+    # a process such as `cambrian open` or a notebook outlives a change of them
+    return _names(part, tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in files))
+
+
+@cache
+def _names(part: str, files: tuple[tuple[Path, int, int], ...]) -> Mapping[str, frozenset[str]]:
+    """As :func:`names`; ``files``: the suite's, each with the time of its last change and its bytes."""
+    del files
     try:
         suites, _ = find.suites_named(part.partition("/")[0])
         parts = (one for found in suites for one in parts_of(found, None, ()))

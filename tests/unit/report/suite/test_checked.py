@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from cambrian import paths
+from cambrian.cli import app
 from cambrian.report.suite import checked
 from cambrian.stacks import catalogue
 from cambrian.study import builtin
@@ -62,19 +63,18 @@ expect = { above = 1 }
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A suite s with one part, and its paper p with one comparison, in the place of those built in."""
     for name in ("studies/s", "published/p"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "studies/s/grid.toml").write_text(PART)
     (tmp_path / "published/p/comparisons.toml").write_text(COMPARISON)
     (tmp_path / "published/p/t.csv").write_text("rtt,mbps\n50,4.5\n")
-    (tmp_path / "stacks").symlink_to(paths.data() / "stacks")
+    for name in ("stacks", "kernel"):
+        (tmp_path / name).symlink_to(paths.data() / name)
     monkeypatch.setattr(builtin, "folder", lambda: tmp_path / "studies")
     monkeypatch.setattr(paths, "data", lambda: tmp_path)
-    names.names.cache_clear()
-    yield tmp_path
-    names.names.cache_clear()
+    return tmp_path
 
 
 def suite(root: Path, text: str, heading: str = 'paper = "p"\n') -> SuiteFolder:
@@ -175,6 +175,22 @@ def test_faults_of_all_suites_are_told_at_once(root: Path) -> None:
     assert [one.file for one in (raised.value, *raised.value.others)] == [
         str(root / f"studies/{name}/suite.toml") for name in "sz"
     ]
+
+
+def test_a_changed_part_is_read_again(root: Path) -> None:
+    suite(root, "")
+    assert names.names("s/grid")["network"] == {"slow"}
+    (root / "studies/s/grid.toml").write_text(PART.replace("slow", "narrow"))
+    assert names.names("s/grid")["network"] == {"narrow"}
+
+
+def test_a_fault_of_the_page_stops_no_run_of_one_part(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite(root, 'comparison = "none"\n')
+    monkeypatch.chdir(root)
+    one = CliRunner().invoke(app, ["run", "s/grid", "--dry-run"])
+    assert one.exit_code == 0 and "no comparison none" in one.stderr and "s/grid: slow/" in one.stdout
+    whole = CliRunner().invoke(app, ["run", "s", "--dry-run"])
+    assert isinstance(whole.exception, StudyError) and not whole.stdout
 
 
 def test_a_stack_with_an_error_leaves_the_names_unknown(
