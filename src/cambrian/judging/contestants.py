@@ -48,6 +48,7 @@ _BEYOND = "beyond_window"
 _OVER_CRUISING = frozenset({"cruise_factor", "probe_up_gain", "probe_down_gain", "startup_gain"})
 #: what only the first generation does so
 _FIRST_ONLY = frozenset({"cycle_rounds", "probe_rtt_packets"})
+_WINDOW_GAIN = "cwnd_gain"
 #: one network may show a C that is off, and another one that no C fits: both are another growth
 _LAW = {"cubic_growth", "cubic_c"}
 #: parameters whose reference value or fit depends on the measured β
@@ -497,6 +498,8 @@ def _of_unknown_generation(finding: Finding) -> Finding:
     """A finding of a BBR of which nothing shows the generation: no accusation of what a later one may do."""
     later = references.for_family(references.LATER_BBR).get(finding.key)
     may_be = later is not None and findings.judge(finding.network, finding.measured, later).looks is None
+    # a later one also bounds its window by the flight that it found to be safe (inflight_hi, inflight_lo)
+    may_be |= finding.key == _WINDOW_GAIN and _is_below(finding)
     if finding.looks is not None and (finding.key in _FIRST_ONLY or may_be):
         return findings.inconclusive(finding, "nothing on this network shows which generation of BBR this is")
     return finding

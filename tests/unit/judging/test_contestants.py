@@ -152,6 +152,15 @@ def test_a_bbr_of_unknown_generation_is_not_accused_of_what_a_later_one_does() -
     assert {(f.status, f.looks) for f in once.findings} == {("inconclusive", None)}
 
 
+def test_a_bbr_of_unknown_generation_is_not_accused_of_a_small_window() -> None:
+    """A later one bounds it, too: a BBRv3 on a path of 8 packets had "0.88 BDP; should be 2"."""
+    first = one("bbr_generation", 0, "BBRv1-like")
+    small, large = one("cwnd_gain", 1.0, half=0.1), one("cwnd_gain", 2.6, half=0.1)
+    assert statuses("bbr", small)["cwnd_gain"] == "inconclusive"
+    assert statuses("bbr", large)["cwnd_gain"] == "off"
+    assert statuses("bbr", small, first)["cwnd_gain"] == "off"
+
+
 @pytest.mark.parametrize(
     "trials",
     [
