@@ -28,6 +28,8 @@ KEYS = (*GAINS, "cruise_factor", "cycle_rounds", GENERATION)
 #: how far the lab's and the kernel's own values are from what is found, at most
 GAIN_RESOLUTION: dict[Source, float] = {"window": 0.003, "packets": 0.01}
 CRUISE_RESOLUTION: dict[Source, float] = {"window": 0.004, "packets": 0.004}
+#: by packets, those of a round trip are counted to this part of one, which matters where they are few
+UNEVEN_PACKETS = 0.25
 FROM_DRAIN = "no lower rate follows the probes; they may start in a drain phase"
 REFILLS = "its rate rises twice when it probes; the probes may start in a drain phase"
 #: a pacing rate that is so much above what the flow carries is not what limits it
@@ -88,7 +90,10 @@ def _probing(
         for key in GAINS:
             yield Missing(key, why, source)
     else:
-        yield from _gains(found, source)
+        half = GAIN_RESOLUTION[source]
+        if source == "packets":
+            half = max(half, UNEVEN_PACKETS / link_packets(trace, frame_bytes))
+        yield from _gains(found, source, half)
     yield from _cycle(found, trace, source, frame_bytes, kind)
 
 
@@ -132,25 +137,26 @@ def _hides_cruising(trace: FlowTrace, source: Source, kind: int | None) -> str:
     return ""
 
 
-def _gains(found: Phases, source: Source) -> Iterator[Estimate | Missing]:
+def _gains(found: Phases, source: Source, half: float) -> Iterator[Estimate | Missing]:
+    """``half``: what each gain is not resolved by."""
     drained = found.down_gain[np.isfinite(found.down_gain)]
     if len(drained) < FEWEST_PROBES:
         yield Missing("probe_down_gain", "no lower rate follows the probes", source)
     else:
-        yield _gain("probe_down_gain", drained, source)
+        yield _gain("probe_down_gain", drained, source, half)
     if found.may_start_in_drain:
         yield Missing("probe_up_gain", FROM_DRAIN, source)
     else:
-        yield _gain("probe_up_gain", found.up_gain, source)
+        yield _gain("probe_up_gain", found.up_gain, source, half)
 
 
-def _gain(key: str, gains: FloatArray, source: Source) -> Estimate | Missing:
+def _gain(key: str, gains: FloatArray, source: Source, half: float) -> Estimate | Missing:
     """The gains without those of shortened and blurred phases; missing without a majority that agrees."""
     usual = np.sort(gains)[len(gains) // 2]
     same = gains[np.abs(gains / usual - 1) < SAME_GAIN]
     if 2 * len(same) <= len(gains):
         return Missing(key, "the gains of its probes differ", source)
-    return Estimate(key, _all(same), GAIN_RESOLUTION[source], source)
+    return Estimate(key, _all(same), half, source)
 
 
 def _cycle(
