@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import SMALLEST_DATA_BYTES, int64
+from cambrian.metrics.columns import BITS_PER_BYTE, SMALLEST_DATA_BYTES, Int64Array, int64
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 
@@ -31,6 +31,12 @@ _UNUSUAL = 0.015
 _UNUSUAL_SHARED = 0.1
 #: RFC 9000 section 13.2.2, RFC 5681 section 4.2
 _USUAL = 2.0
+#: acknowledgements that come in bunches so far apart, or nearer: QUIC's usual max_ack_delay (RFC 9000 §18.2)
+_LONGEST_BUNCH_NS = 25_000_000
+#: with fewer rows for each acknowledgement the times of a log are not those of acknowledgements
+_MOST_ROWS = 0.5
+#: acknowledgements in a bunch
+_FEWEST_IN_BUNCH = 2
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
@@ -65,6 +71,39 @@ def most(trace: FlowTrace) -> float:
     if at_once > _MOST_AT_ONCE * trace.acks:
         at_once = 0
     return max(_USUAL, (arrived - at_once) / (trace.acks - at_once))
+
+
+def bunch_gap_ns(trace: FlowTrace) -> float:
+    """The time between two bunches of acknowledgements by the log; 0 if it does not show them.
+
+    A receiver that reads its packets by a timer has as many acknowledgements as others, but in bunches. It is
+    the gap that half of the time lies in; a longer one than a receiver's delay is a log's that has few rows.
+    """
+    times_ns = np.unique(_logged_ns(trace))
+    gaps_ns = np.sort(np.diff(times_ns))
+    if not len(gaps_ns):
+        return 0.0
+    passed_ns = np.cumsum(gaps_ns)
+    usual_ns = float(gaps_ns[np.searchsorted(passed_ns, passed_ns[-1] / 2)])
+    return usual_ns if usual_ns <= _LONGEST_BUNCH_NS else 0.0
+
+
+def in_bunches(trace: FlowTrace, frame_bytes: int) -> float:
+    """Packets that one bunch of acknowledgements tells of at full rate; 0 if the log does not show bunches.
+
+    ``frame_bytes``: the flow's full frame. A bunch has two acknowledgements at least. A log without a row for
+    most acknowledgements may be polled, and shows no bunches.
+    """
+    if not trace.acks or trace.rate_mbps is None or not frame_bytes:
+        return 0.0
+    if len(_logged_ns(trace)) < _MOST_ROWS * trace.acks:
+        return 0.0
+    packets = bunch_gap_ns(trace) * trace.rate_mbps / (1e3 * BITS_PER_BYTE * frame_bytes)
+    return packets if packets * trace.acks >= _FEWEST_IN_BUNCH * trace.packets.height else 0.0
+
+
+def _logged_ns(trace: FlowTrace) -> Int64Array:
+    return int64(trace.transport.filter(pl.col("event") == "ack"), "time_ns")
 
 
 def _arrived(trace: FlowTrace) -> tuple[int, int]:

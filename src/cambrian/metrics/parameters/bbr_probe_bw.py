@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import BITS_PER_BYTE, NS_PER_S, FloatArray, departed, int64
+from cambrian.metrics.columns import BITS_PER_BYTE, NS_PER_S, FloatArray, departed
+from cambrian.metrics.parameters import acks
 from cambrian.metrics.parameters.bbr_bdp import bdp_packets, link_packets, unfilled_packets, why_unfilled
 from cambrian.metrics.parameters.bbr_phases import Phases, cruises, stays_in_startup
 from cambrian.metrics.parameters.bbr_rates import Rates
@@ -27,17 +28,15 @@ FIRST, LATER = 0, 1
 KEYS = (*GAINS, "cruise_factor", "cycle_rounds", GENERATION)
 #: how far the lab's and the kernel's own values are from what is found, at most
 GAIN_RESOLUTION: dict[Source, float] = {"window": 0.003, "packets": 0.01}
-CRUISE_RESOLUTION: dict[Source, float] = {"window": 0.004, "packets": 0.004}
 #: by packets, those of a round trip are counted to this part of one, which matters where they are few
 UNEVEN_PACKETS = 0.25
+CRUISE_RESOLUTION: dict[Source, float] = {"window": 0.004, "packets": 0.004}
 FROM_DRAIN = "no lower rate follows the probes; they may start in a drain phase"
 REFILLS = "its rate rises twice when it probes; the probes may start in a drain phase"
 #: a pacing rate that is so much above what the flow carries is not what limits it
 MORE_THAN_CARRIED = 1.03
 #: draft-ietf-ccwg-bbr: bw_shortterm, which losses lower and which ends before a probe
 BOUNDED = "losses may lower the rate between the probes of a later generation, which they are compared with"
-#: acknowledgements that come in bunches so far apart, or nearer: QUIC's usual max_ack_delay (RFC 9000 §18.2)
-LONGEST_BUNCH_NS = 25_000_000
 #: fewer probes than this may be something else
 FEWEST_PROBES = 3
 #: gains that differ from the usual one by more are of something else
@@ -169,7 +168,7 @@ def _cycle(
     whole = rounds[np.abs(rounds / usual - 1) < SAME_CYCLE]
     regular = len(whole) >= FEWEST_PROBES and np.mean(rounds < (1 - SAME_CYCLE) * usual) <= SHORT_SHARE
     if regular:
-        waits = max(_ack_gap_rounds(trace, frame_bytes), _bunch_gap_ns(trace) / trace.rtt_ns)
+        waits = max(_ack_gap_rounds(trace, frame_bytes), acks.bunch_gap_ns(trace) / trace.rtt_ns)
         longer = LONGER_ROUNDS + CYCLE_PHASES * waits
         yield Estimate("cycle_rounds", _all(whole - longer / 2), longer / 2, source)
     else:
@@ -218,21 +217,6 @@ def _ack_gap_rounds(trace: FlowTrace, frame_bytes: int) -> float:
     """The usual time between two acknowledgements at full rate."""
     rate_mbps = trace.rate_mbps or 1.0
     return _packets_an_ack(trace) * frame_bytes * BITS_PER_BYTE / (rate_mbps * 1e3 * trace.rtt_ms)
-
-
-def _bunch_gap_ns(trace: FlowTrace) -> float:
-    """The time between two bunches of acknowledgements by the log; 0 if it does not show them.
-
-    A receiver that reads its packets by a timer has as many acknowledgements as others, but in bunches. It is
-    the gap that half of the time lies in; a longer one than a receiver's delay is a log's that has few rows.
-    """
-    times_ns = np.unique(int64(trace.transport.filter(pl.col("event") == "ack"), "time_ns"))
-    gaps_ns = np.sort(np.diff(times_ns))
-    if not len(gaps_ns):
-        return 0.0
-    passed_ns = np.cumsum(gaps_ns)
-    usual_ns = float(gaps_ns[np.searchsorted(passed_ns, passed_ns[-1] / 2)])
-    return usual_ns if usual_ns <= LONGEST_BUNCH_NS else 0.0
 
 
 def _packets_an_ack(trace: FlowTrace) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import BITS_PER_BYTE, FloatArray, int64
-from cambrian.metrics.parameters import bursts
+from cambrian.metrics.parameters import acks, bursts
 from cambrian.metrics.parameters.bbr_bdp import why_unfilled
 from cambrian.metrics.parameters.bbr_low_stages import LowStage, waits_s
 from cambrian.metrics.parameters.bbr_rates import WARM_UP_ROUNDS
@@ -31,8 +31,9 @@ KEY = "cwnd_gain"
 #: the window at its bound: so near to the most common one, for this share of the time; what recovery
 #: from losses lowers or raises it to is something else each time
 LEVEL_SPREAD, LEVEL_SHARE = 0.03, 0.2
-#: Linux adds to gain · BDP what acknowledgements come bunched, about two of theirs, and three bursts of
-#: offload (tcp_bbr.c, bbr_ack_aggregation_cwnd, bbr_quantization_budget; BBR.offload_budget in the drafts)
+#: Linux adds to gain · BDP what acknowledgements come bunched, about two of theirs or of a receiver's bunches
+#: and three bursts of offload (tcp_bbr.c, bbr_ack_aggregation_cwnd, bbr_quantization_budget;
+#: BBR.offload_budget in the drafts)
 ADDED_ACKS, ADDED_BURSTS = 2, 3
 #: such a burst: what leaves in a millisecond, but at least two packets and at most 64 KiB (bbr_tso_segs_goal;
 #: BBR.send_quantum); the flow's own trains, if they are larger: a larger quantum is no larger gain
@@ -66,11 +67,17 @@ def estimate_from_window(
         return Missing(KEY, "the window returns to no common value")
     if not left_startup and _stays(trace, float(np.median(levels))):
         return Missing(KEY, STILL)
+    frame = frame_bytes(trace)
     every = max(trace.packets.height / trace.acks, 1.0) if trace.acks else 2.0
+    every = max(every, acks.in_bunches(trace, frame))
     burst_bytes = min(trace.rate_mbps * 1e6 / BITS_PER_BYTE * BURST_S, MOST_BURST_BYTES)
     trains = [one.value for one in bursts.estimate(trace) if isinstance(one, Estimate)]
-    burst = max(LEAST_BURST_PACKETS, burst_bytes / frame_bytes(trace), *trains)
+    burst = max(LEAST_BURST_PACKETS, burst_bytes / frame, *trains)
     added = ADDED_BURSTS * burst + ADDED_ACKS * every
+    if added >= np.median(levels):
+        # on a path of few packets the gain may be anything, and its middle less than 0
+        why = f"bursts and acknowledgements may add {added:.0f} packets: as many as the window has"
+        return Missing(KEY, why)
     gains = (levels - added / 2) / bdp
     half = added / 2 / bdp + SHARE_RESOLUTION * float(np.median(gains))
     return Estimate(KEY, tuple(gains.tolist()), half, "window")

@@ -332,6 +332,25 @@ def test_window_gain(gain: float, other: float) -> None:
     assert isinstance(found["cwnd_gain", "packets"], Missing)
 
 
+def test_a_window_may_also_hold_what_a_bunch_of_acknowledgements_brings() -> None:
+    """It was 2.57 BDP for 2, of a BBRv1 whose receiver reads its packets every 25 ms (tcp_bbr.c adds it)."""
+    trace = run(Bbr(cwnd_gain=2.5))
+    holds(by_key(trace)["cwnd_gain", "window"], 2.5, 2.0)
+    bunch_ns = 25_000_000
+    rows = trace.transport.with_columns(time_ns=(pl.col("time_ns") // bunch_ns + 1) * bunch_ns)
+    holds(by_key(replace(trace, transport=rows))["cwnd_gain", "window"], 2.0)
+    # a log that is polled so often shows no bunches
+    polled = replace(trace, transport=rows.unique("time_ns").sort("time_ns"))
+    holds(by_key(polled)["cwnd_gain", "window"], 2.5, 2.0)
+
+
+def test_a_window_that_is_no_larger_than_what_is_added_has_no_gain() -> None:
+    """On a path of 8 packets it was below 0."""
+    rows = run(Bbr()).transport.with_columns(cwnd_bytes=pl.lit(5 * PAYLOAD, pl.Int64))
+    one = by_key(replace(run(Bbr()), transport=rows))["cwnd_gain", "window"]
+    assert isinstance(one, Missing) and "as many as the window has" in one.why
+
+
 def test_a_window_in_packets_is_no_window_of_bytes() -> None:
     """It was -0.06 BDP in ProbeBW, and 0 packets in ProbeRTT for 239 ms."""
     trace = run(Bbr())
