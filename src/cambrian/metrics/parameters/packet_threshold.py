@@ -16,8 +16,10 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import Int64Array, int64
+from cambrian.metrics.parameters import acks
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.window import frame_bytes
 from cambrian.metrics.states.vocabulary import RECOVERY, words_of
 
 KEY = "packet_threshold"
@@ -118,7 +120,9 @@ def _distances(trace: FlowTrace, declared_ns: Int64Array) -> Int64Array:
 
 
 def _ack_every(trace: FlowTrace, losses: int) -> int:
+    """Packets that the sender learns of at once: those of an acknowledgement, or of a bunch of them."""
     if not trace.acks:
         return _ACK_EVERY
     arrived = int((trace.packets["outcome"] == "departed").sum())
-    return max(1, math.ceil(round(arrived / max(1, trace.acks - losses), 1)))
+    every = max(arrived / max(1, trace.acks - losses), acks.in_bunches(trace, frame_bytes(trace)))
+    return max(1, math.ceil(round(every, 1)))

@@ -321,6 +321,18 @@ def test_rare_acknowledgements_hide_a_small_threshold() -> None:
     assert isinstance(large, Estimate) and abs(large.value - 30) <= large.resolution
 
 
+def test_bunches_of_acknowledgements_hide_a_small_threshold() -> None:
+    """It was 9.5 ± 0.5 packets for 3, behind a receiver that reads its packets every 25 ms."""
+    sender = Sender(
+        initial=70, growth=one_a_round_trip, avoidance=one_a_round_trip, buffer_packets=20, packets=6000
+    )
+    trace = sender.run()
+    bunch_ns = 10_000_000
+    rows = trace.transport.with_columns(time_ns=(pl.col("time_ns") // bunch_ns + 1) * bunch_ns)
+    (one,) = packet_threshold.estimate(replace(trace, transport=rows))
+    assert isinstance(one, Missing) and "covers about 17 packets" in one.why
+
+
 def test_where_packets_are_rare_a_time_threshold_comes_first() -> None:
     sender = Sender(initial=70, growth=one_a_round_trip, buffer_packets=20, packets=6000)
     trace = sender.run()
