@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cambrian import reference
-from tests.unit.docs.pages import DOCS, ROOT
+from tests.unit.docs.pages import DOCS, PAGES, ROOT
 
 
 @pytest.mark.parametrize("name", reference.PAGES)
@@ -44,6 +44,17 @@ def test_links_and_pictures_lead_to_files(page: Path) -> None:
     """Zensical checks neither pictures nor the README."""
     for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_stands_in_a_list_item_is_indented_by_four(page: Path) -> None:
+    """Else Python-Markdown ends the list there; and the next item needs an empty line, or it becomes text."""
+    before = ""
+    for line in page.read_text(encoding="utf-8").splitlines():
+        block = not before or re.match(r" *([*-] |\d+\. |\||```)", line)
+        assert not (block and re.match(r" {1,3}\S", line)), line
+        assert not (re.match(r" {4}", before) and re.match(r"[*-] |\d+\. ", line)), line
+        before = line.rstrip()
 
 
 def test_no_path_of_a_page_in_code_is_stale() -> None:
