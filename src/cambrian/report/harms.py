@@ -237,8 +237,13 @@ def _interval(found: FloatArray | None, before: Arm, after: Arm) -> Interval | N
     seeds = jackknife.fewest((before, after))
     # a spread that is tiny compared with 1, the largest harm that there is, is rounding
     ratio = jackknife.interval(1 - found, seeds, "factor", size=1.0)
-    low, high = (1 - ratio.high, 1 - ratio.low) if _has_ratio(before, after) else (math.nan, math.nan)
-    return replace(ratio, estimate=float(found[0]), low=low, high=high)
+    estimate = float(found[0])
+    if not _has_ratio(before, after):
+        return replace(ratio, estimate=estimate, low=math.nan, high=math.nan)
+    # 1 − (1 − harm) rounds: a small harm that hardly varies would lie outside its own interval
+    return replace(
+        ratio, estimate=estimate, low=min(1 - ratio.high, estimate), high=max(1 - ratio.low, estimate)
+    )
 
 
 def _p(excess: FloatArray, own: Arm, other: Arm, test: Comparison) -> float | None:

@@ -22,6 +22,21 @@ def judged(service: harms.Service, own: Sequence[float], other: Sequence[float],
     return harm._row(one, families.corrected_for_verdicts(p)[0], families.levels_for_verdicts(p)[0])
 
 
+def test_the_interval_of_a_harm_contains_it() -> None:
+    """Of equal seeds the interval has no length: it lay beside the harm, so error bars were negative."""
+    for other in (10.0, 9.999965, 10.00005, 10.0 + 2e-15, 9.3, 1 / 3):
+        one = harms.of_arms(
+            "network",
+            "victim",
+            "by",
+            THROUGHPUT,
+            {},
+            dict.fromkeys(range(5), 10.0),
+            dict.fromkeys(range(5), other),
+        ).excess
+        assert one is not None and one.low <= one.estimate <= one.high
+
+
 @pytest.mark.parametrize(
     ("service", "own", "other"),
     [
