@@ -45,6 +45,14 @@ def test_traces_are_joined_with_whom_they_are_of(folder: Path, name: str) -> Non
     assert rows.select(WHO).null_count().sum_horizontal().item() == 0
 
 
+def test_files_of_a_newer_version_may_have_more_columns(folder: Path) -> None:
+    before = cambrian.load(folder).packets.collect()
+    for name in before["trial"].unique(maintain_order=True)[:2]:
+        path = folder / "trials" / name / "packets.parquet"
+        pl.read_parquet(path).with_columns(hop=pl.lit(1)).write_parquet(path)
+        assert cambrian.load(folder).packets.collect().equals(before)
+
+
 def test_a_flow_of_its_trial_is_found_again(folder: Path) -> None:
     data = cambrian.load(folder)
     first = data.trials.row(0, named=True)
