@@ -32,6 +32,11 @@ def whole(cell: Cell) -> Mapping[int, Sequence[TrialMeasures]]:
     return {seed: mine for seed, mine in sorted(trials.items()) if len(mine) == cell.orders}
 
 
+def trials(cell: Cell) -> list[TrialMeasures]:
+    """The trials of the seeds whose trials are all valid: each order of the flows counts as often."""
+    return [trial for mine in whole(cell).values() for trial in mine]
+
+
 def position(cell: Cell, trial: TrialMeasures, flow: int) -> int:
     """The position of a flow, counted from the group's first position.
 

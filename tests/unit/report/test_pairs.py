@@ -356,7 +356,11 @@ def test_a_seed_with_an_invalid_trial_counts_neither_for_convergence_nor_for_sta
     found = collected("flows", [cell("flows", ["old", "new"], trials)])
     joins = row(convergence.table(found), join=1)
     assert (joins["reached"], joins["trials"]) == (3, 4)
-    assert flows_table.table(found)["starved_percent"].to_list() == pytest.approx([20, 20])
+    frame = flows_table.table(found)
+    assert frame["starved_percent"].to_list() == pytest.approx([20, 20])
+    # the page said "5 trials" beside means of 4
+    shown = tables.shown("flows", frame, found)
+    assert [row[shown.headings.index("Seeds")] for row in shown.rows] == ["2", "2"]
 
 
 def test_rtt_unfairness_over_networks() -> None:

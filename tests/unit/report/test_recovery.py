@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,22 @@ def test_packets_lost_behind_the_queue_are_no_spurious_losses(folder: Path, at: 
         changed["trial"]["flows"][0]["contestant"]["receiver_cpu"] = {"per_packet_us": 500.0}
     found = of(folder, changed)[0]
     assert found is not None and found.false_losses is None and found.redundancy is None
+
+
+def test_a_seed_with_an_invalid_trial_does_not_count() -> None:
+    """Of seed 3 one order alone is valid: the flow that starts first there would count once more."""
+    whole = collect(Results(report_results.KNOBS))
+    cells = []
+    for one in whole.cells:
+        first, second, third = one.trials
+        trials = (first, replace(first, id="1b"), second, replace(second, id="2b"), third)
+        cells.append(replace(one, trials=trials, orders=2))
+    frame = recovery_table.table(replace(whole, cells=tuple(cells)))
+    assert frame is not None
+    for one, row in zip(whole.cells, frame.filter(flow=0).to_dicts(), strict=True):
+        counts = [trial.recoveries[0].episodes.count for trial in one.trials[:2] if trial.recoveries[0]]
+        assert row["trials"] == 4
+        assert row["episodes"] == pytest.approx(sum(counts) / len(counts))
 
 
 def test_a_row_a_flow_with_means_over_trials() -> None:

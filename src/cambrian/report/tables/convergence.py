@@ -35,8 +35,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
 
 
 def _rows(cell: Cell) -> Sequence[rows.Row]:
-    trials = (trial for mine in blocks.whole(cell).values() for trial in mine)
-    by_trial = [trial.sharing.joins for trial in trials if trial.sharing]
+    by_trial = [trial.sharing.joins for trial in blocks.trials(cell) if trial.sharing]
     by_place = defaultdict(list)
     for join in (join for joins in by_trial for join in joins):
         by_place[join.place].append(join)

@@ -33,6 +33,7 @@ _MEANS = (
 def table(collected: Collected) -> pl.DataFrame:
     """One row for each flow of each group: means over the seeds whose trials are all valid.
 
+    ``seeds`` counts these seeds, ``trials`` the valid trials, also those of seeds with an invalid one.
     ``gave_up``: trials in which the flow ended early; they count with the bytes carried until then.
     ``longest_starved_s``: the longest of all trials, no mean. ``not_complete``: transfers and page loads that
     were not complete at the trial's end (:func:`not_complete`). Then ``fetch_s`` and ``completion_s`` are

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from cambrian.report import layout
+from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.tables import page_loads, rows
 
@@ -15,7 +15,9 @@ on_page = page_loads.on_page
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row for each group and flow that loads a page: means of its stalls and waits over valid trials.
+    """One row for each group and flow that loads a page: means of its stalls and waits over trials.
+
+    The trials are those of seeds whose trials are all valid.
 
     ``late``: loads that did not end in the trial's time; the means are of the others, the fastest.
     ``stalls_after_loss``: stalls in which, or a round trip before which, the queue dropped packets of the
@@ -31,7 +33,7 @@ def _page(cell: Cell, flow: int) -> str | None:
 
 
 def _rows(cell: Cell) -> Iterator[rows.Row]:
-    falls = [fall for trial in cell.trials for fall in trial.waterfalls]
+    falls = [fall for trial in blocks.trials(cell) for fall in trial.waterfalls]
     for flow in sorted({fall.flow for fall in falls}):
         mine = [fall for fall in falls if fall.flow == flow]
         stalls = [fall.stall for fall in mine if fall.stall]

@@ -13,7 +13,11 @@ from cambrian.report.tables import rows
 
 
 def trials(collected: Collected) -> pl.DataFrame:
-    """One row for each flow of each valid trial: the values behind the report's means."""
+    """One row for each flow of each valid trial: the values behind the report's means.
+
+    The means leave out a seed with an invalid trial (the table ``invalid`` lists that one). Its valid trials
+    are here.
+    """
     table_rows = []
     for cell in collected.cells:
         for trial in cell.trials:

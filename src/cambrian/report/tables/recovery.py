@@ -10,14 +10,15 @@ import polars as pl
 from cambrian.metrics.columns import FloatArray
 from cambrian.metrics.parameters.estimate import Estimate
 from cambrian.metrics.recovery import FlowRecovery
-from cambrian.report import layout
+from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.tables import rows
 from cambrian.report.tables.flows import named, not_complete, of_subjects
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row for each flow of each group: means over the valid trials.
+    """One row for each flow of each group: means over the trials of seeds whose trials are
+    all valid, because the order of the flows decides what they lose; ``trials`` counts these.
 
     Null where no trial shows the figure (see docs/reference/metrics.md). Times are per loss episode: median
     and 95th percentile of each trial, in milliseconds and in round trips of that moment. ``tail_…``: of
@@ -36,7 +37,8 @@ def table(collected: Collected) -> pl.DataFrame | None:
 
 
 def _recoveries(cell: Cell, number: int) -> list[FlowRecovery]:
-    return [one for trial in cell.trials for one in trial.recoveries[number : number + 1] if one is not None]
+    each = (one for trial in blocks.trials(cell) for one in trial.recoveries[number : number + 1])
+    return [one for one in each if one is not None]
 
 
 def _flow(trials: Sequence[FlowRecovery], unfinished: int | None) -> rows.Row:
@@ -68,7 +70,8 @@ def _flow(trials: Sequence[FlowRecovery], unfinished: int | None) -> rows.Row:
 
 def _responses(cell: Cell, number: int) -> rows.Row:
     """The flow's responses to losses and marks, from its flight and window: means over trials."""
-    estimates = [one for trial in cell.trials for one in (trial.parameters[number : number + 1] or ((),))[0]]
+    trials = blocks.trials(cell)
+    estimates = [one for trial in trials for one in (trial.parameters[number : number + 1] or ((),))[0]]
 
     def mean(parameter: str) -> float | None:
         values = [one.value for one in estimates if isinstance(one, Estimate) and one.parameter == parameter]
