@@ -62,22 +62,23 @@ class Example:
     query: str
 
 
-#: a seed is one value, so trials of a seed are averaged first (docs/explanation/statistics.md)
+#: a seed is one value, so trials of a seed are averaged first (docs/explanation/statistics.md); by group and
+#: flow, as in the report's table of flows: no table has a contestant's mean over all its rivals
 EXAMPLES = (
     Example(
-        "Mean throughput by network and contestant",
-        """SELECT network, contestant, avg(seed_mbps) AS throughput_mbps, count(*) AS seeds
+        "Mean throughput of each flow of a group",
+        """SELECT "group", flow, contestant, avg(seed_mbps) AS throughput_mbps, count(*) AS seeds
 FROM (
-  SELECT network, contestant, seed, avg(throughput_mbps) AS seed_mbps
+  SELECT "group", flow, contestant, seed, avg(throughput_mbps) AS seed_mbps
   FROM observations GROUP BY ALL
 )
-GROUP BY ALL ORDER BY network, throughput_mbps DESC""",
+GROUP BY ALL ORDER BY "group", flow""",
     ),
     Example(
-        "Loss by network and contestant",
-        """SELECT network, contestant, avg(seed_loss) AS queue_loss_percent, count(*) AS seeds
+        "Queue loss of each flow of a group",
+        """SELECT "group", flow, contestant, avg(seed_loss) AS queue_loss_percent, count(*) AS seeds
 FROM (
-  SELECT network, contestant, seed, avg(queue_loss_percent) AS seed_loss
+  SELECT "group", flow, contestant, seed, avg(queue_loss_percent) AS seed_loss
   FROM observations GROUP BY ALL
 )
 GROUP BY ALL ORDER BY queue_loss_percent DESC""",
@@ -91,13 +92,13 @@ FROM observations ORDER BY throughput_mbps LIMIT 20""",
         "Packets at the bottleneck, by their fate",
         """SELECT network, contestant, outcome, count(*) AS packets, sum(size_bytes) AS bytes
 FROM packets JOIN trials USING (trial, flow)
-GROUP BY ALL ORDER BY ALL""",
+WHERE valid GROUP BY ALL ORDER BY ALL""",
     ),
     Example(
         "The largest congestion windows",
         """SELECT network, contestant, seed, max(cwnd_bytes) AS cwnd_bytes, count(*) AS events
 FROM transport JOIN trials USING (trial, flow)
-GROUP BY ALL ORDER BY cwnd_bytes DESC""",
+WHERE valid GROUP BY ALL ORDER BY cwnd_bytes DESC""",
     ),
     Example("Invalid trials", "SELECT DISTINCT trial, network, contestant, seed FROM trials WHERE NOT valid"),
     Example(

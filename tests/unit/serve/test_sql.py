@@ -36,6 +36,33 @@ def test_an_example_works(database: sql.Database, example: sql.Example) -> None:
     assert (answer.count > 0) == (example.title != "Invalid trials")
 
 
+def test_an_example_has_the_figures_of_the_report(database: sql.Database) -> None:
+    """Kernel TCP's mean over all its rivals and itself is in no table of the report."""
+    pairs = 'SELECT "group", flow, contestant, round({0}, 9) FROM {1} ORDER BY ALL'
+    for example in sql.EXAMPLES[:2]:
+        figure = "throughput_mbps" if "throughput" in example.title else "queue_loss_percent"
+        mine = database.as_csv(pairs.format(figure, f"({example.query})"))
+        assert mine == database.as_csv(pairs.format(figure, "tables.flows"))
+
+
+def test_an_example_counts_no_invalid_trial(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path).resolve()
+    first, *_ = sorted(path.name for path in (folder / "trials").iterdir())
+    before = sql.Database(folder)
+    report_results.reject(folder, first, "too slow")
+    after = sql.Database(folder)
+    for name in ("packets", "transport"):
+        rows = f"SELECT count(*) FROM {name} WHERE trial = '{first}'"
+        (example,) = (one for one in sql.EXAMPLES if f"FROM {name} JOIN" in one.query)
+        count = "packets" if name == "packets" else "events"
+        total = f"SELECT sum({count}) FROM ({example.query})"
+        (lost,), (all_of_them,), (rest,) = (
+            map(int, one.answer(query).rows[0])
+            for one, query in ((before, rows), (before, total), (after, total))
+        )
+        assert lost > 0 and rest == all_of_them - lost
+
+
 def test_the_first_rows_and_the_count_of_all(database: sql.Database) -> None:
     answer = database.answer("SELECT * FROM packets")
     assert len(answer.rows) == sql.MOST_ROWS
