@@ -319,6 +319,17 @@ def test_a_cell_s_data_come_once_the_pointer_is_on_it(reader: Reader) -> None:
     expect(data).to_have_count(1)
 
 
+def test_a_touch_screen_whose_drag_scrolls_is_told_of_the_buttons(chromium: Browser, made: Path) -> None:
+    context = chromium.new_context(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(made.as_uri())
+    open_cell(page)
+    status = page.get_by_role("dialog").get_by_role("status")
+    expect(status).to_contain_text("The buttons + and − zoom.")
+    expect(status).not_to_contain_text("Drag to zoom")
+    context.close()
+
+
 @pytest.mark.parametrize("view", ["", "#view=explore", "#open"])
 def test_nothing_serious_for_a_reader_with_a_screen_reader(reader: Reader, view: str) -> None:
     if not AXE.is_file():

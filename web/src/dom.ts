@@ -34,3 +34,6 @@ export function button(text: string, work: () => void, attributes: Record<string
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
+
+/** Has the reader's main pointer a place without a press, as a mouse has? The drag of a finger scrolls the page. */
+export const hovers = (): boolean => window.matchMedia("(hover: hover)").matches;

@@ -1,6 +1,6 @@
 // The Explore view: any two quantities of every flow of every trial, with the means of the report.
 import { changed, FILTERS, followed, read, write } from "./address.ts";
-import { button, make } from "./dom.ts";
+import { button, hovers, make } from "./dom.ts";
 import { drawSpec } from "./figures.ts";
 import { csv, save } from "./files.ts";
 import { held } from "./filters.ts";
@@ -202,7 +202,7 @@ function table(columns: Column[], rows: number[], chosen: Fields, view: URLSearc
   return make(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": "The points as a table" },
-    make("table", {}, make("caption", {}, `${count}. A heading sorts; the pointer on it says what it means. `, all), make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...body)),
+    make("table", {}, make("caption", {}, `${count}. A heading sorts${hovers() ? "; the pointer on it says what it means" : ""}. `, all), make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...body)),
   );
 }
 

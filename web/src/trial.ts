@@ -1,6 +1,6 @@
 // The dialog of a matrix cell: the group's envelopes, one trial over time, and all seeds.
 import { changed, read, write } from "./address.ts";
-import { all, button, embedded, make } from "./dom.ts";
+import { all, button, embedded, hovers, make } from "./dom.ts";
 import { draw } from "./figures.ts";
 import { load } from "./load.ts";
 import { unpacked, type Kind, type Packed, type Rows } from "./pack.ts";
@@ -181,7 +181,7 @@ class Dialog {
     const isCoarse = coarse.size !== window.size;
     this.step.textContent =
       `Step shown: ${duration(window.size * stepS)}${isCoarse ? `, of throughput ${duration(coarse.size * stepS)}` : ""}; ` +
-      `finest: ${duration(stepS)}. Drag to zoom, double-click for all. ` +
+      `finest: ${duration(stepS)}. ${hovers() ? "Drag to zoom, double-click for all." : "The buttons + and − zoom."} ` +
       (this.spread ? `Ribbons: all ${this.spread.trials} trials; dark: the middle half, light: least to largest.` : "");
     const present = kinds.filter((kind) => this.rows.has(kind.name));
     for (const kind of present) {
