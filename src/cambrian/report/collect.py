@@ -18,6 +18,10 @@ from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Design, Flow, Network, Study, Trial
 from cambrian.study.reference import reference_contestant
 
+#: gates whose failure explains an unused link: a program that breaks the contract, fails or ends early
+_CAUSES = ("events: ", "trace link: ", "endpoint: ", "premature end: ")
+_SATURATION = "saturation: "
+
 
 @dataclass(frozen=True)
 class Record:
@@ -29,6 +33,13 @@ class Record:
     reasons: tuple[str, ...]
     notes: tuple[str, ...]
     packets_sha256: str
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """The reasons, without an unused link if a program that failed explains it."""
+        if not any(reason.startswith(_CAUSES) for reason in self.reasons):
+            return self.reasons
+        return tuple(reason for reason in self.reasons if not reason.startswith(_SATURATION))
 
 
 @dataclass(frozen=True, eq=False)  # hashed by identity: caches of costly results use it as their key

@@ -282,7 +282,7 @@ def _reasons(records: Sequence[Record]) -> str:
     """One reason of each gate that failed, in few words: ``seed 1: saturation: 3.9% of …``."""
     by_gate: dict[str, str] = {}
     for record in records:
-        for reason in record.reasons:
+        for reason in record.causes:
             short = textwrap.shorten(reason.partition("; ")[0], _REASON_WIDTH, placeholder=" …")
             by_gate.setdefault(reason.partition(":")[0], f"seed {record.seed}: {short}")
     return "; ".join(by_gate.values())

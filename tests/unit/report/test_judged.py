@@ -252,3 +252,12 @@ def test_one_trial_of_two_flows_accuses_nobody() -> None:
     }
     assert not any(one.sides.differ for one in judged.all_verdicts(results(1)))
     assert judged.by_network(results(2))["mine", "link"].ran == 2
+
+
+def test_an_unused_link_is_no_reason_beside_a_server_that_failed() -> None:
+    """The text of a verdict gave both, as if the sender also left the link unused."""
+    dead, unused = "endpoint: flow 0 (x) ended with status 1", "saturation: 3.9% of the bottleneck used"
+    both = Record("a", 1, valid=False, reasons=(dead, unused), notes=(), packets_sha256="")
+    assert judged._reasons([both]) == f"seed 1: {dead}"
+    alone = replace(both, seed=2, reasons=(unused,))
+    assert judged._reasons([both, alone]) == f"seed 1: {dead}; seed 2: {unused}"

@@ -35,9 +35,9 @@ def trials(collected: Collected) -> pl.DataFrame:
 
 
 def invalid(collected: Collected) -> pl.DataFrame:
-    """One row for each invalid trial, with the reasons of all its gates."""
+    """One row for each invalid trial, with the reasons of its gates that do not follow from others."""
     found = [
-        place | {"reasons": "; ".join(record.reasons)}
+        place | {"reasons": "; ".join(record.causes)}
         for place, record in _records(collected)
         if not record.valid
     ]
