@@ -195,7 +195,10 @@ def _keep(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
 
 
 def _write(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
-    """Write all frames atomically, under a temporary name first; frames of other keys are removed."""
+    """Write all frames atomically, under a temporary name first; frames of other keys are removed.
+
+    Those of the last report stay until another report is whole: during a run, :meth:`Evidence.kept` has them.
+    """
     for place in (folder.parents[1], folder.parent):
         if not place.is_dir():
             # something else is in the way
@@ -213,6 +216,12 @@ def _write(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
             writing.put(fresh, folder)
     finally:
         writing.remove(fresh)
+    whole = _is_whole(folder.parent)
     for other in folder.parents[1].iterdir():
-        if other != folder.parent:
+        if other != folder.parent and (whole or not _is_whole(other)):
             writing.remove(other)
+
+
+def _is_whole(place: Path) -> bool:
+    """Does the folder of a key have observations and tables?"""
+    return all((place / name).is_dir() for name in (OBSERVATIONS, _TABLES))

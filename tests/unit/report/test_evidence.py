@@ -115,6 +115,20 @@ def test_a_report_leaves_the_frames_that_are_made_without_it(root: Path) -> None
     assert all(left[name].equals(anew[name]) for name in left)
 
 
+def test_observations_during_a_run_leave_the_frames_of_the_last_report(tmp_path: Path) -> None:
+    def written(key: str, *names: str) -> None:
+        for name in names:
+            evidence._write({name: pl.DataFrame({"of": [key]})}, tmp_path / "frames" / key / name)
+
+    written("report", "observations", "tables")
+    written("during", "observations")
+    written("later", "observations")
+    assert {path.name for path in (tmp_path / "frames").iterdir()} == {"report", "later"}
+    assert Evidence(tmp_path).kept()["observations"]["of"].to_list() == ["report"]
+    written("later", "tables")
+    assert [path.name for path in (tmp_path / "frames").iterdir()] == ["later"]
+
+
 def test_results_that_cannot_be_written_to_keep_no_frames(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
