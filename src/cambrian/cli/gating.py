@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
@@ -72,11 +73,12 @@ def gate(
 
     results: list[carry_out.Result] = []
     failure: Exception | None = None
+    opened: dict[Path, IO[bytes]] = {}
     try:
         for report in filter(None, (junit, json_file, markdown)):
-            # told now, and not after the last trial
+            # told now, and not after the last trial; the end of a pipe comes after the last writing
             report.parent.mkdir(parents=True, exist_ok=True)
-            report.open("a").close()
+            opened[report] = _opened(report)
         # an error in any of the files is told before the first trial
         for path in files:
             gate_in(path)
@@ -108,13 +110,31 @@ def gate(
             _report(result, markdown)
     finally:
         # after Ctrl-C and such an error too: a CI must not read the reports of an earlier run
-        if junit is not None:
+        if junit is not None and junit in opened:
             output.write_junit(junit, results)
-        if json_file is not None:
+        if json_file is not None and json_file in opened:
             output.write_json(json_file, results)
+        for file in opened.values():
+            file.close()
     if failure is not None and len(files) == 1:
         raise failure
     raise typer.Exit(_status(results, update=update))
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """The file for a report, opened to append to it; the command ends if it is a named pipe without a reader.
+
+    Raises:
+        OSError: it cannot be written to.
+    """
+    try:
+        # O_NONBLOCK: the open of a named pipe would wait for its reader
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+        return os.fdopen(os.open(path, flags, 0o666), "ab")
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            fail(f"{path}: this is a named pipe, and nothing reads it; remedy: give an ordinary file")
+        raise
 
 
 def _status(results: Sequence[Result], *, update: bool) -> int:

@@ -245,16 +245,27 @@ def planned(gate: Gate, options: RunOptions) -> list[Planned]:
         StudyError: a study has an error.
     """
     parts = []
+    faults: list[StudyError] = []
     for name in gate.file.studies:
         own = name in STUDIES
         path = Path(__file__).with_name(f"{name}.toml") if own else gate.path.parent / name
         mine = replace(options, seeds=gate.file.seeds) if own else options
-        part = plan(Part("gate", path.stem, path, gate.contestant), mine)
+        try:
+            part = plan(Part("gate", path.stem, path, gate.contestant), mine)
+        except StudyError as error:
+            if own:
+                # the user can change the gate's file alone
+                error.remedy += f'; or leave "{name}" out of studies in {gate.path}'
+            faults += [error, *error.others]
+            continue
         if not any(gate.contestant in contestants(group) for group in part.groups):
             problem = f"no trial of it has {gate.contestant}"
             remedy = 'give a contestant stack = "$STACK" and cca = "$CCA"'
             raise StudyError(file=str(path), problem=problem, remedy=remedy)
         parts.append(part)
+    if faults:
+        faults[0].others = tuple(faults[1:])
+        raise faults[0]
     return parts
 
 

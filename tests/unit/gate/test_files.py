@@ -29,6 +29,7 @@ from cambrian.run.study import RunOptions
 from cambrian.stacks import catalogue
 from cambrian.store.results import InUse, Results, TrialResult
 from cambrian.study.errors import StudyError
+from cambrian.suites.plan import Part, Planned
 
 BEFORE = Snapshot(
     contestant="quinn/cubic",
@@ -111,6 +112,41 @@ def test_without_a_baseline_the_error_says_how_to_make_it(tmp_path: Path) -> Non
     assert gate.baseline == tmp_path / "gate.baseline.toml"
     with pytest.raises(StudyError, match="--update"):
         carry_out.run(gate, tmp_path / "out", RunOptions("gate"), Console(quiet=True), update=False)
+
+
+def test_a_study_that_the_stack_cannot_run_is_named_with_the_gates_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error named a file inside Cambrian alone, which a user cannot change."""
+
+    def refused(part: Part, _: RunOptions) -> Planned:
+        raise StudyError(file=str(part.path), problem="it cannot", remedy="mend the stack")
+
+    monkeypatch.setattr(carry_out, "plan", refused)
+    gate = carry_out.read(written(tmp_path, 'contestant = "quinn/cubic"'))
+    with pytest.raises(StudyError) as raised:
+        carry_out.planned(gate, RunOptions("gate"))
+    told = [raised.value, *raised.value.others]
+    assert [one.remedy for one in told] == [
+        f'mend the stack; or leave "{name}" out of studies in {gate.path}' for name in ("alone", "duel")
+    ]
+
+
+@pytest.mark.parametrize("option", ["--junit", "--json", "--markdown"])
+def test_a_named_pipe_that_nothing_reads_is_no_report(tmp_path: Path, option: str) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    ended = CliRunner().invoke(app, ["gate", "gate.toml", option, str(pipe)])
+    assert ended.exit_code == 2 and "named pipe, and nothing reads it" in ended.stderr
+
+
+def test_a_named_pipe_with_a_reader_gets_the_whole_report(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    CliRunner().invoke(app, ["gate", str(tmp_path / "no.toml"), "--json", str(pipe)])
+    with os.fdopen(reader) as file:
+        assert json.load(file) == []
 
 
 @pytest.mark.parametrize(("rate_mbps", "outcome", "runs"), [(3, "not judged", 1), (5, "different", 2)])
