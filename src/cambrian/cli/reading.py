@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -264,7 +265,7 @@ def verdicts(
     frame = frames.get("verdicts")
     valid = [cell for cell in collected.cells if cell.trials]
     if frame is None and valid and all(cell.page for cell in valid):
-        remedy = f"cambrian table {folder} page_loads"
+        remedy = f"cambrian table {shlex.quote(str(folder))} page_loads"
         fail(f"{folder} holds page loads alone, and page loads are not judged; remedy: {remedy}", 1)
     if frame is None or not valid:
         fail(f"{folder} holds no valid trial of a contestant that is judged against a kernel CCA", 1)

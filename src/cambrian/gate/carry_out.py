@@ -7,6 +7,7 @@ everything is compared.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -146,7 +147,8 @@ def run(gate: Gate, folder: Path, options: RunOptions, console: Console, *, upda
     before = _baseline(gate, console, update=update)
     if before is None and not update:
         problem = "there is no baseline"
-        remedy = f"make it with the version to compare with: cambrian gate {gate.path} --update"
+        command = f"cambrian gate {shlex.quote(str(gate.path))} --update"
+        remedy = f"make it with the version to compare with: {command}"
         raise StudyError(file=str(gate.baseline), problem=problem, remedy=remedy)
     with alone(parts, folder):
         return _judged(gate, parts, before, folder, options, console, update=update)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
@@ -95,7 +96,7 @@ def remedy(result: Result) -> str:
         return f"Restore the studies of {result.gate.path}, or make the baseline again with the old stack"
     if result.outcome == "not judged":
         return "\n".join(_remedies(result, result.compared))
-    return _REMEDIES[result.outcome].format(gate=result.gate.path)
+    return _REMEDIES[result.outcome].format(gate=shlex.quote(str(result.gate.path)))
 
 
 def _remedies(result: Result, compared: Compared) -> Iterator[str]:
@@ -114,7 +115,7 @@ def _remedies(result: Result, compared: Compared) -> Iterator[str]:
     files = " and ".join(_files_of_seeds(result, compared))
     for cause, text in _SETTLED.items():
         if cause in causes:
-            yield text.format(files=files, gate=result.gate.path)
+            yield text.format(files=files, gate=shlex.quote(str(result.gate.path)))
 
 
 def _files_of_seeds(result: Result, compared: Compared) -> list[str]:

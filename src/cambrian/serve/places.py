@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -170,7 +171,7 @@ def alone(results: Path) -> Path:
         )
     raise FileNotFoundError(
         f"{results} has {len(found)} results directories; remedy: name one or more: "
-        f"cambrian open {' '.join(map(str, found[:3]))}"
+        f"cambrian open {shlex.join(map(str, found[:3]))}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,11 +33,12 @@ def _own_suite(folder: Path) -> StudyError:
         remedy = f"give its name: cambrian run {folder.resolve().name}"
         return StudyError(file=str(folder), problem="this is a built-in suite's folder", remedy=remedy)
     parts = sorted(path for path in folder.glob("*.toml") if path.name != model.FILE)
+    study = shlex.quote(str(parts[0] if parts else folder / "STUDY.toml"))
     return StudyError(
         file=str(folder / model.FILE),
         problem="only built-in suites are run as a whole",
         remedy=f"put the folder into studies/ of a checkout of Cambrian; "
-        f"or run its studies by themselves: cambrian run {parts[0] if parts else folder / 'STUDY.toml'}",
+        f"or run its studies by themselves: cambrian run {study}",
     )
 
 

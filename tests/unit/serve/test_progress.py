@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import time
 from pathlib import Path
@@ -180,6 +181,16 @@ def test_an_invalid_trial_is_counted(folder: Path) -> None:
     assert looking.state().invalid == 0
     report_results.reject(folder, next(iter((folder / "trials").iterdir())).name, "no reason")
     assert looking.state().invalid == 1
+
+
+def test_a_command_of_a_remedy_quotes_its_folders(tmp_path: Path) -> None:
+    for name in ("before", "the new one's"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "study.json").write_text("{}")
+    with pytest.raises(FileNotFoundError) as told:
+        places.alone(tmp_path)
+    command = str(told.value).partition("remedy: name one or more: ")[2]
+    assert shlex.split(command) == ["cambrian", "open", *map(str, sorted(tmp_path.iterdir()))]
 
 
 def test_the_only_results(folder: Path, tmp_path: Path) -> None:
