@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from cambrian.report import tables
 from cambrian.stacks import catalogue
 from cambrian.study import builtin
 from cambrian.suites import find
-from tests.unit.docs.pages import PAGES, blocks, commands, words
+from tests.unit.docs.pages import PAGES, ROOT, blocks, commands, words
 
 COMMANDS = [command for page in PAGES for command in commands(page)]
 #: words that stand for a reader's own
@@ -67,6 +68,17 @@ def _parse(command: Any, arguments: list[str]) -> Any:
     return command.make_context(name, arguments)
 
 
+def _is_there(file: str) -> bool:
+    """A file of this repository exists; any other one is a reader's own."""
+    return Path(file).parts[0] != "studies" or Path(file).stem in _OWN or (ROOT / file).is_file()
+
+
+def test_a_study_that_was_removed_is_not_there() -> None:
+    assert _is_there("mine.toml") and _is_there("studies/hunted/NAME.toml")
+    assert _is_there("studies/hunted/quinn-bbr-no-flood.toml")
+    assert not _is_there("studies/hunted/noq-bbr3-no-flood.toml")
+
+
 def _is_known(context: Any) -> None:
     """Names that the parser takes for any text."""
     given = context.params
@@ -75,7 +87,7 @@ def _is_known(context: Any) -> None:
             study = given["study"]
             assert (
                 study in _studies()
-                or study.endswith(".toml")
+                or (study.endswith(".toml") and _is_there(study))
                 or study in _OWN
                 or ("/" in study and study.isupper())
             )
