@@ -55,3 +55,13 @@ def test_parts_of_an_empty_link_are_those_of_the_proof(stack: str, cca: str, pat
     (measured,) = re.findall(rf"^\| {re.escape(stack)} \| {cca} \| ([\d.]+)% \|", PROOF, re.MULTILINE)
     (said,) = re.findall(pattern, PAGE)
     assert abs(float(measured) - float(said)) <= 0.5
+
+
+def test_pauses_have_the_date_of_their_probes() -> None:
+    (measured,) = re.findall(
+        r"\*\*Pauses\*\* \(`cambrian run pauses`[^)]*2026-(\d\d-\d\d)\)",
+        (DOCS / "reference/probes.md").read_text(encoding="utf-8"),
+    )
+    (row,) = re.findall(r"\| `cambrian run pauses` \| (\d\d-\d\d) \|", PAGE)
+    (text,) = re.findall(r"\*\*CUBIC counts idle time[^(]*\((\d\d-\d\d)\)", PAGE)
+    assert (row, text) == (measured, measured)
