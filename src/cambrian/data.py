@@ -134,20 +134,21 @@ class Data:
     def _scan(self, name: str, columns: Mapping[str, pl.DataType]) -> pl.LazyFrame:
         """The files of this name of all trials; each row has the columns of :attr:`trials` for its flow."""
         folder = Results(self.folder).trials_folder
-        files = {
-            trial: file
-            for trial in self.trials["trial"].unique(maintain_order=True)
-            if (file := folder / trial / f"{name}.parquet").exists()
-        }
-        rows = [
+        places = [folder / trial for trial in self.trials["trial"].unique(maintain_order=True)]
+        files = [path for place in places if (path := place / f"{name}.parquet").exists()]
+        who = self.trials.lazy()
+        if not files:
+            rows = pl.LazyFrame(schema=dict(columns) | {"trial": pl.String})
+        else:
             # a newer version may have added columns to some of the files
-            pl.scan_parquet(file, glob=False).select(*columns, trial=pl.lit(trial))
-            for trial, file in files.items()
-        ]
-        empty = pl.LazyFrame(schema=dict(columns) | {"trial": pl.String})
-        return self.trials.lazy().join(
-            pl.concat(rows) if rows else empty, on=["trial", "flow"], how="inner", maintain_order="right"
-        )
+            rows = pl.scan_parquet(
+                files,
+                glob=False,
+                schema=dict(columns),
+                extra_columns="ignore",
+                include_file_paths="trial",
+            ).with_columns(pl.col("trial").str.split("/").list.get(-2))
+        return who.join(rows, on=["trial", "flow"], how="inner", maintain_order="right")
 
 
 def load(folder: str | Path) -> Data:

@@ -107,7 +107,7 @@ def test_packets_lost_behind_the_queue_are_no_spurious_losses(folder: Path, at: 
 
 def test_a_seed_with_an_invalid_trial_does_not_count() -> None:
     """Of seed 3 one order alone is valid: the flow that starts first there would count once more."""
-    whole = collect(Results(report_results.KNOBS))
+    whole = collect(Results(report_results.KNOBS), judged=False)
     cells = []
     for one in whole.cells:
         first, second, third = one.trials

@@ -45,6 +45,13 @@ def test_an_example_has_the_figures_of_the_report(database: sql.Database) -> Non
         assert mine == database.as_csv(pairs.format(figure, "tables.flows"))
 
 
+def number(database: sql.Database, query: str) -> int:
+    """The only cell of an answer."""
+    ((cell,),) = database.answer(query).rows
+    assert cell is not None
+    return int(cell)
+
+
 def test_an_example_counts_no_invalid_trial(tmp_path: Path) -> None:
     folder = report_results.copy(tmp_path).resolve()
     first, *_ = sorted(path.name for path in (folder / "trials").iterdir())
@@ -52,15 +59,12 @@ def test_an_example_counts_no_invalid_trial(tmp_path: Path) -> None:
     report_results.reject(folder, first, "too slow")
     after = sql.Database(folder)
     for name in ("packets", "transport"):
-        rows = f"SELECT count(*) FROM {name} WHERE trial = '{first}'"
+        rows = f"SELECT count(*) FROM {name} JOIN trials USING (trial, flow) WHERE trial = '{first}'"
         (example,) = (one for one in sql.EXAMPLES if f"FROM {name} JOIN" in one.query)
         count = "packets" if name == "packets" else "events"
-        total = f"SELECT sum({count}) FROM ({example.query})"
-        (lost,), (all_of_them,), (rest,) = (
-            map(int, one.answer(query).rows[0])
-            for one, query in ((before, rows), (before, total), (after, total))
-        )
-        assert lost > 0 and rest == all_of_them - lost
+        total = f"SELECT sum({count})::BIGINT FROM ({example.query})"
+        lost, everything, rest = number(before, rows), number(before, total), number(after, total)
+        assert lost > 0 and rest == everything - lost
 
 
 def test_the_first_rows_and_the_count_of_all(database: sql.Database) -> None:

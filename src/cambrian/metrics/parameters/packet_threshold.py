@@ -68,7 +68,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     if unsure > 1 and np.median(distances) - 2 * unsure < 1:
         # the values would reach far below one packet
         covered = round(2 * unsure + 1)
-        yield Missing(KEY, f"an acknowledgement covers about {covered} packets, which hide it")
+        yield Missing(KEY, f"what is acknowledged at once covers about {covered} packets, which hide it")
         return
     # a loss is declared after one packet at the least
     yield Estimate(KEY, tuple(max(float(distance) - unsure, 1.0) for distance in distances), unsure, "window")
