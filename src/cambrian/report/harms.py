@@ -241,6 +241,8 @@ def _interval(found: FloatArray | None, before: Arm, after: Arm) -> Interval | N
     if not _has_ratio(before, after):
         return replace(ratio, estimate=estimate, low=math.nan, high=math.nan)
     # 1 − (1 − harm) rounds: a small harm that hardly varies would lie outside its own interval
+    if ratio.low == ratio.high:
+        return replace(ratio, estimate=estimate, low=estimate, high=estimate)
     return replace(
         ratio, estimate=estimate, low=min(1 - ratio.high, estimate), high=max(1 - ratio.low, estimate)
     )
