@@ -16,6 +16,8 @@ from cambrian.store.results import Results
 from tests.integration import guests
 from tests.integration.runs import hashes, start
 
+pytestmark = pytest.mark.long
+
 STUDY = """
 name = "disturbed"
 title = "Two short trials"
@@ -84,10 +86,7 @@ def undisturbed(study: Path) -> dict[str, str]:
     return _hashes(out)
 
 
-@pytest.mark.parametrize(
-    "victim",
-    ["guest", *(pytest.param(part, marks=pytest.mark.long) for part in ("program", "wall", "worker"))],
-)
+@pytest.mark.parametrize("victim", ["guest", "program", "wall", "worker"])
 def test_a_killed_part_of_a_run_costs_its_trial_another_try(
     study: Path, tmp_path: Path, undisturbed: dict[str, str], victim: str
 ) -> None:

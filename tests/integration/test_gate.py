@@ -18,6 +18,8 @@ import yaml  # its stubs are another package
 
 from tests.integration.runs import cambrian, quickly
 
+pytestmark = pytest.mark.long
+
 CI = Path(__file__).resolve().parents[2] / "ci"
 STUDY = """
 name = "small"
@@ -58,7 +60,6 @@ def _of_an_earlier_version(baseline: str) -> str:
     return tomlkit.dumps(made)
 
 
-@pytest.mark.long
 def test_an_unchanged_stack_passes_under_load_and_in_another_folder(project: Path, tmp_path: Path) -> None:
     loop = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
@@ -120,7 +121,6 @@ def test_without_a_baseline_it_ends_with_2(tmp_path: Path) -> None:
     assert "gate.baseline.toml: there is no baseline" in found.stderr and "--update" in found.stderr
 
 
-@pytest.mark.long
 def test_two_stores_of_one_study_are_compared(project: Path, tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text(
         STUDY.format(rate_mbps=5).replace("$STACK", "quinn").replace("$CCA", "cubic")
@@ -156,7 +156,6 @@ def _bash(step: str, folder: Path, **environment: str) -> subprocess.CompletedPr
     )
 
 
-@pytest.mark.long
 def test_the_github_action_passes_an_unchanged_stack_and_fails_a_changed_one(
     project: Path, tmp_path: Path
 ) -> None:

@@ -88,7 +88,7 @@ def _run_in_guest(tmp_path: Path, clock: Clock) -> tuple[dict[str, str], Results
 @pytest.mark.parametrize(
     ("clock", "tolerance"),
     [
-        ("virtual", 0.01),
+        pytest.param("virtual", 0.01, marks=pytest.mark.long),
         # the machine's own scheduling is part of the figure
         pytest.param("real", 0.1, marks=pytest.mark.slow),
     ],

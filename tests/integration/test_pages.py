@@ -18,7 +18,9 @@ SMALL = Page(objects=(PageObjects(count=30, size_bytes=4_000), PageObjects(count
 #: quick to build; the others take minutes, and are tried with the slow tests
 QUICK = ("google-quiche", "quic-go", "quinn", "tcp-h2")
 SERVERS = [
-    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+    pytest.param(
+        name, marks=() if name == "quinn" else pytest.mark.long if name in QUICK else pytest.mark.slow
+    )
     for name, stack in sorted(catalogue.load().items())
     if stack.manifest.pages
 ]

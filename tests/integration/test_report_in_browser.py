@@ -44,7 +44,10 @@ class Reader:
         return {name: values[0] for name, values in parse_qs(self.page.url.partition("#")[2]).items()}
 
 
-@pytest.fixture(params=[("light", 1280), ("dark", 390)], ids=lambda param: "-".join(map(str, param)))
+@pytest.fixture(
+    params=[("light", 1280), pytest.param(("dark", 390), marks=pytest.mark.long)],
+    ids=lambda param: "-".join(map(str, param)),
+)
 def reader(request: pytest.FixtureRequest, chromium: Browser, made: Path) -> Iterator[Reader]:
     """Fails the test after it if the page asked for anything but its own files, or reported an error."""
     theme, width = request.param

@@ -12,6 +12,8 @@ import pytest
 from tests.integration import guests
 from tests.integration.runs import hashes, start
 
+pytestmark = pytest.mark.long
+
 STUDY = """
 name = "resume"
 title = "Four short trials"
@@ -46,14 +48,7 @@ def whole(study: Path) -> dict[str, str]:
     return hashes(out)
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        signal.SIGINT,
-        pytest.param(signal.SIGKILL, marks=pytest.mark.long),
-        pytest.param(signal.SIGTERM, marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_killed_run_resumes_to_the_same_result(
     study: Path, tmp_path: Path, whole: dict[str, str], how: signal.Signals
 ) -> None:
