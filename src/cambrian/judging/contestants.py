@@ -330,21 +330,21 @@ def _across(
     differing_here = [finding for finding in several if finding.looks is not None]
     conclusive = sum(_is_conclusive(finding) for finding in several)
     enough = len(differing_here) >= _AGREEING_NETWORKS * conclusive
-    fault = differing_here + [finding for finding in related if finding.looks is not None]
-    trials = {twins[finding.network] for finding in fault}
-    proven = len(trials) >= findings.FEWEST_TRIALS or any(each.differs for each in differing_here)
-    return [
-        finding
-        if finding.looks is None
-        else findings.confirmed(
-            finding, [one for one in differing_here if twins[one.network] != twins[finding.network]]
-        )
-        if enough and proven
-        else finding
-        if enough
-        else findings.inconclusive(finding, "most networks show no difference")
-        for finding in several
-    ]
+    fault = [finding for finding in related if finding.looks is not None]
+    settled = []
+    for finding in several:
+        # what differs in the other direction on another network proves nothing here
+        alike = [one for one in differing_here if findings.same_direction(finding, one)]
+        trials = {twins[one.network] for one in (*alike, *fault)}
+        proven = len(trials) >= findings.FEWEST_TRIALS or any(one.differs for one in alike)
+        if finding.looks is None or (enough and not proven):
+            settled.append(finding)
+        elif enough:
+            others = [one for one in alike if twins[one.network] != twins[finding.network]]
+            settled.append(findings.confirmed(finding, others))
+        else:
+            settled.append(findings.inconclusive(finding, "most networks show no difference"))
+    return settled
 
 
 def _is_conclusive(finding: Finding) -> bool:

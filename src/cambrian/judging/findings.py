@@ -88,16 +88,15 @@ def _differing(reference: Reference) -> Literal["other choice", "off"]:
 def confirmed(finding: Finding, others: Sequence[Finding] = ()) -> Finding:
     """A finding of one trial, confirmed by another network.
 
-    ``others``: the same parameter where other trials show it differ.
+    ``others``: the same parameter where other trials show it differ in the same direction.
     """
     if finding.looks is None:
         return finding
-    alike = (one.network for one in others if _same_direction(finding, one))
-    on = "" if finding.differs else next(alike, "")
+    on = "" if finding.differs else next((one.network for one in others), "")
     return replace(finding, status=finding.looks, why="", confirmed_on=on)
 
 
-def _same_direction(finding: Finding, other: Finding) -> bool:
+def same_direction(finding: Finding, other: Finding) -> bool:
     """Do both look equally wrong: as the same kind, or both above or both below the reference value?"""
     if finding.looks != other.looks or finding.reference is None or other.reference is None:
         return False

@@ -201,6 +201,7 @@ def _proven(
             one
             for one in differing
             if one.name == figure.name
+            and one.more == figure.more
             and min(len(mine[one.network]), len(reference[one.network])) >= FEWEST_TRIALS
         ]
         confirmed = _independent([one.network for one in several], mine)
@@ -211,8 +212,7 @@ def _proven(
             confirms = (
                 one.network
                 for one in others
-                if one.more == figure.more
-                and _independent([figure.network, one.network], mine) >= FEWEST_TRIALS
+                if _independent([figure.network, one.network], mine) >= FEWEST_TRIALS
             )
             found.append(replace(figure, confirmed_on=next(confirms, "")))
     return found
@@ -224,7 +224,7 @@ def _is_unlikely(figure: Compared, alike: Sequence[Compared], mine: Mapping[str,
     ``alike``: the same figure on all networks. One with a single draw of a side says nothing of chance.
     """
     drawn = [one for one in alike if min(one.draws) >= FEWEST_TRIALS]
-    differing = [one.network for one in drawn if one.state == "different"]
+    differing = [one.network for one in drawn if one.state == "different" and one.more == figure.more]
     if not differing:
         return False
     networks, confirmed = _independent([one.network for one in drawn], mine), _independent(differing, mine)

@@ -371,8 +371,8 @@ def test_a_second_network_confirms_what_one_trial_shows() -> None:
     assert [f.status for f in alone.findings if f.key == "beta"] == ["inconclusive"]
 
 
-def test_only_another_path_that_errs_in_the_same_way_is_named_as_confirming() -> None:
-    """A card named the first other network: one with the same trial, or one that errs the other way."""
+def test_only_another_path_that_errs_in_the_same_way_confirms() -> None:
+    """Neither the same trial on another network, nor one that errs the other way."""
     values = {"a": 0.85, "same": 0.85, "low": 0.4, "b": 0.87}
     several = {
         name: judge("cubic", one("beta", value), count=1, network=name) for name, value in values.items()
@@ -391,9 +391,10 @@ def test_only_another_path_that_errs_in_the_same_way_is_named_as_confirming() ->
     assert named("a", "same", "low", "b") == {
         "a": ("off", "b"),
         "same": ("off", "b"),
-        "low": ("off", ""),
+        "low": ("inconclusive", ""),
         "b": ("off", "a"),
     }
+    assert {status for status, _ in named("a", "low").values()} == {"inconclusive"}
     # what two trials show needs no other network
     alone = judge("cubic", one("beta", 0.85), network="a")
     (beta,) = (
