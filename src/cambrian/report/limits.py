@@ -160,7 +160,8 @@ def _unknown(collected: Collected, contestant: str, network: str) -> str:
         cell.network.name
         for cell in alone
         for record in cell.records
-        if any(reason.startswith(_SATURATION) for reason in record.reasons)
+        # a program that ended early leaves a link unused as well, and its reason stands beside this one
+        if record.reasons and all(reason.startswith(_SATURATION) for reason in record.reasons)
     )
     if where := next(unused, ""):
         sign = f"on {where} it left a part of the link unused without a congestion signal"

@@ -151,6 +151,9 @@ def test_without_a_log_a_link_left_unused_shows_a_limit_on_all_networks() -> Non
     # a log tells, and a trial that is invalid for another reason does not
     assert not limits.limited(collected(12, reasons=reasons), "quinn reno", "net")
     assert not limits.limited(collected(None, reasons=("endpoint: x",)), "quinn reno", "net")
+    # a server that ended early left the link unused, too
+    ended = ("endpoint: flow0.sender ended with status 1", *reasons)
+    assert not limits.limited(collected(None, reasons=ended), "quinn reno", "net")
 
 
 def test_without_a_log_networks_of_probes_alone_accuse_nobody() -> None:
