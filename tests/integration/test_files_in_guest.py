@@ -1,4 +1,4 @@
-"""A guest sees of the host's files their names, rights and contents, and nothing of the host's file system."""
+"""A guest sees names, rights and contents of the host's files, and nothing of its file system."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def test_two_copies_of_a_folder_are_the_same_to_a_guest(tmp_path: Path) -> None:
     listings = []
     for folder in (one, two):
         script = first_script(
-            f"cd {folder} && ls -fi && stat -c '%n %i %s %b %h %X %Y %Z' . * && stat -f . && cat /proc/self/maps",
+            f"cd {folder} && ls -fi && stat -c '%n %i %s %b %h %X %Y %Z' . * && stat -f ."
+            " && cat /proc/self/maps",
             tmp_path,
         )
         listings.append(output(locate.ensure(), script, tmp_path / f"run-{folder.name}"))
@@ -50,8 +51,9 @@ def test_two_copies_of_a_folder_are_the_same_to_a_guest(tmp_path: Path) -> None:
 def test_a_file_keeps_its_number_and_a_list_outlives_its_files(tmp_path: Path) -> None:
     folder = _folder(tmp_path / "work", [f"{'n' * 60}{number}" for number in range(MANY)])
     script = first_script(
-        f"mount -o remount,rw / && cd {folder} && ls | wc -l && stat -c 'before %i' within && touch new && stat -c 'before %i' new"
-        f" && mv new renamed && stat -c 'after %i' within renamed && ls | tail -2"
+        f"mount -o remount,rw / && cd {folder} && ls | wc -l"
+        " && stat -c 'before %i' within && touch new && stat -c 'before %i' new"
+        " && mv new renamed && stat -c 'after %i' within renamed && ls | tail -2"
         f" && cd .. && rm -r {folder} && ! test -e {folder}",
         tmp_path,
     )
