@@ -330,20 +330,21 @@ def _across(
     differing_here = [finding for finding in several if finding.looks is not None]
     conclusive = sum(_is_conclusive(finding) for finding in several)
     enough = len(differing_here) >= _AGREEING_NETWORKS * conclusive
-    fault = [finding for finding in related if finding.looks is not None]
+    fault = {twins[finding.network] for finding in related if finding.looks is not None}
     settled = []
     for finding in several:
+        if finding.looks is None:
+            settled.append(finding)
+            continue
+        if not enough:
+            settled.append(findings.inconclusive(finding, "most networks show no difference"))
+            continue
         # what differs in the other direction on another network proves nothing here
         alike = [one for one in differing_here if findings.same_direction(finding, one)]
-        trials = {twins[one.network] for one in (*alike, *fault)}
+        trials = fault | {twins[one.network] for one in alike}
         proven = len(trials) >= findings.FEWEST_TRIALS or any(one.differs for one in alike)
-        if finding.looks is None or (enough and not proven):
-            settled.append(finding)
-        elif enough:
-            others = [one for one in alike if twins[one.network] != twins[finding.network]]
-            settled.append(findings.confirmed(finding, others))
-        else:
-            settled.append(findings.inconclusive(finding, "most networks show no difference"))
+        others = [one for one in alike if twins[one.network] != twins[finding.network]]
+        settled.append(findings.confirmed(finding, others) if proven else finding)
     return settled
 
 
