@@ -17,6 +17,8 @@ from cambrian.stacks import catalogue, unavailable
         ("quin", "did you mean quinn? stacks are: "),
         ("nobody-knows", "stacks are: "),
         ("quic-go@0.1", "name a stack with releases"),
+        ("tcp/cubic", 'give the two in keys of their own: stack = "tcp", cca = "cubic"'),
+        ("tcp/new-one", "stacks are: "),
     ],
 )
 def test_a_known_name_has_its_own_remedy(name: str, said: str) -> None:

@@ -57,6 +57,7 @@ def test_the_good_study_is_good() -> None:
         (RTT, "rtt_s = 0.05", 5, "rtt_s", "give rtt_ms (milliseconds): rtt_ms = 50"),
         (RTT, "rtt = 50", 5, "rtt", "give rtt_ms (milliseconds)"),
         (RTT, "delay_ms = 25", 5, "delay_ms", "rtt_ms = 50"),
+        (TITLE, TITLE + "\nwarmup_ms = 5000", 3, "warmup_ms", "measured_from_s = 5"),
         (RTT, "rtt_s = [0.01]", 5, "rtt_s", "give rtt_ms (milliseconds)"),
         (RATE, "rate_kbps = 20000", 4, "rate_kbps", "(megabits a second): rate_mbps = 20"),
         (RATE, f"rate_kbps = {'9' * 401}", 4, "rate_kbps", "give rate_mbps (megabits a second)"),

@@ -73,6 +73,8 @@ _SYNONYMS: dict[str, tuple[_Meaning, ...]] = {
     "interval": (_Meaning("aqm_interval_ms"),),
     "duration": (_Meaning("duration_s"),),
     "length": (_Meaning("duration_s"),),
+    "warmup": (_Meaning("measured_from_s"),),
+    "warm_up": (_Meaning("measured_from_s"),),
     "start_spread": (_Meaning("start_spread_ms"),),
     "start": (_Meaning("start_ms"),),
     "at": (_Meaning("at_s"),),

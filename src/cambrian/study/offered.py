@@ -33,6 +33,9 @@ class Stacks(dict[str, list[str]]):
         """What to do about the name of an unknown stack."""
         if "@" in name:
             return "name a stack with releases and one of them, such as quic-go@0.60.0"
+        stack, _, cca = name.partition("/")
+        if stack in self and cca in self[stack]:
+            return f'give the two in keys of their own: stack = "{stack}", cca = "{cca}"'
         own = "a stack of your own: cambrian stacks add MANIFEST, or CAMBRIAN_STACKS=FOLDER"
         return self._elsewhere(name) or f"{hints.for_name(name, self, 'stacks are')}; {own}"
 
