@@ -160,6 +160,11 @@ def test_code_that_only_shows_or_schedules_trials_is_no_part_of_it() -> None:
     assert not [path for path in _code() if path.startswith((*rooms, "progress.py"))]
 
 
+@pytest.mark.parametrize("words", ["study/hints.py", "study/offered.py", "stacks/unavailable.py"])
+def test_code_that_only_words_errors_is_no_part_of_it(words: str) -> None:
+    assert words not in _code()
+
+
 def test_certificates_are_part_of_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for path in environment.CERTIFICATES.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())

@@ -18,8 +18,16 @@ from cambrian.trial.wall import OWN_ETC, Wall
 #: packages whose code, with their imports, decides the content of a trial's files: the code that runs and
 #: judges a trial, and the code in the guest (facts from ``*.toml`` are part of the trial's description)
 PACKAGES = ("cambrian.trial", "cambrian.testbed")
-#: reads manifests and words their errors; the content of a manifest is part of its stack's hash
-WITHOUT = frozenset({"cambrian.study.toml_file"})
+#: these read manifests or word errors: the content of a manifest is part of its stack's hash, and a trial
+#: whose description has an error never runs
+WITHOUT = frozenset(
+    {
+        "cambrian.stacks.unavailable",
+        "cambrian.study.hints",
+        "cambrian.study.offered",
+        "cambrian.study.toml_file",
+    }
+)
 #: certificates that every endpoint presents and trusts. The key is RSA, so all signatures, and with them
 #: handshakes, have one length. An ECDSA signature's is random, and OpenSSL mixes addresses of its memory into
 #: its random numbers; they follow from the code that it chooses for the processor.
