@@ -253,7 +253,10 @@ class Manifest(Frozen):
     licence: str = "unknown"
     language: str = "unknown"
     homepage: str = ""
-    protocol: Literal["quic", "tcp"] = "quic"
+    protocol: Annotated[
+        Literal["quic", "tcp"],
+        Field(description='"tcp", or "quic" for QUIC and any other transport over UDP'),
+    ] = "quic"
     #: how its programs are called: by these templates, or as the QUIC interop runner does
     convention: Literal["template", "interop-runner"] = "template"
     alpns: tuple[str, ...] = ()

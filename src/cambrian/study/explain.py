@@ -300,13 +300,13 @@ def _in_words(kinds: Sequence[Schema], value: object = None) -> str:
 def _word(kind: Schema, value: object) -> str:
     if "properties" in kind:
         return f"a table of {hints.choices(kind['properties'])}"
+    if "description" in kind:
+        return str(kind["description"])
     if "enum" in kind or "const" in kind:
         choices = kind.get("enum", [kind.get("const")])
         near = hints.nearest(str(value), choices)
         listing = hints.choices(f'"{choice}"' for choice in choices)
         return f'"{near}"; the choices are {listing}' if near else listing
-    if "description" in kind:
-        return str(kind["description"])
     name = _TYPE_NAMES[kind["type"]]
     if kind["type"] == "string":
         if pattern := kind.get("pattern"):
