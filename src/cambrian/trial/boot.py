@@ -63,7 +63,8 @@ class Ended:
     """How a guest ended.
 
     ``report``: None if there is none. ``cut_off``: the reason if it was killed. ``removed``: what the guest
-    left that was not read (:func:`cambrian.trial.remains.clean`).
+    left that was not read (:func:`cambrian.trial.remains.clean`). ``unread``: logs of the wrong kind
+    (:func:`cambrian.trial.remains.gather`).
     """
 
     report: GuestReport | None
@@ -72,6 +73,7 @@ class Ended:
     cpu_s: float
     console: str
     removed: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def interpreter() -> Path:
@@ -140,7 +142,7 @@ def run(
     waited_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     cpu_s = max(waited_s, account.used_s)
     removed = remains.clean(out)
-    remains.gather(out)
+    unread = remains.gather(out)
     report = _report(out)
     if cut_off is None and report is None and guest.ended_from_outside:
         raise Disturbed(
@@ -156,7 +158,7 @@ def run(
     if cut_off is None and report is None and not said:
         # its kernel says why it ends, except if the host process of its first program is killed
         raise Disturbed("the guest ended without a report and without a message, as it does if it is killed")
-    return Ended(report, cut_off, time.monotonic() - began, cpu_s, said, removed)
+    return Ended(report, cut_off, time.monotonic() - began, cpu_s, said, removed, unread)
 
 
 @dataclass(frozen=True)

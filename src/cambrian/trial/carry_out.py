@@ -83,8 +83,12 @@ def run(
             )
             ended = _booted(trial, asked, raw, environment, core, cpu_limit_s)
         made = seating.kept_plan(asked, trial)
-        if ended.report is not None:
-            ended = replace(ended, report=seating.kept_report(ended.report, trial))
+        ended = replace(
+            ended,
+            report=ended.report and seating.kept_report(ended.report, trial),
+            removed=seating.renamed(ended.removed, trial),
+            unread=seating.renamed(ended.unread, trial),
+        )
         seating.rename_files(raw, trial)
         programs = Programs(raw)
         columns, verdict = _judged(trial, made, ended, programs)
@@ -141,7 +145,7 @@ def _judged(
         )
     if ended.removed:
         return columns, validate.invalid(*ended.removed)
-    return columns, validate.judge(trial, made, report, programs, columns, notes)
+    return columns, validate.judge(trial, made, report, programs, columns, [*ended.unread, *notes])
 
 
 def _manifest(

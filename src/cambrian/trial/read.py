@@ -22,6 +22,9 @@ from cambrian.trace.packets import TraceError
 from cambrian.trial import seating
 from cambrian.trial.boot import Ended
 
+#: a manifest's transport_trace → the words for where the program must write
+_PROMISES = {"log": "the file {transport_log}", "qlog": "the files in the folder {qlog}"}
+
 
 class Unreadable(ValueError):
     """The guest's files cannot be judged; ``reasons`` say why."""
@@ -149,7 +152,23 @@ def _transport(
                         f"flow{number}.sender were left out, because their times are outside the trial; "
                         "time_ns must be CLOCK_REALTIME in nanoseconds"
                     )
-    return pl.concat(parts).sort("time_ns", maintain_order=True), notes
+    whole = pl.concat(parts).sort("time_ns", maintain_order=True)
+    return whole, notes + _promised(trial, whole, seen)
+
+
+def _promised(trial: Trial, transport: pl.DataFrame, seen: pl.DataFrame) -> list[str]:
+    """Notes on the flows that sent packets and whose stacks promise a log that has no row."""
+    silent = set(seen.get_column("flow").unique()) - set(transport.get_column("flow").unique())
+    notes = []
+    for number in sorted(silent):
+        flow = trial.flows[number]
+        promised = catalogue.load()[flow.contestant.stack].manifest.transport_trace
+        if promised in _PROMISES and flow.page is None:
+            notes.append(
+                f"transport log: flow{number}.sender wrote none, though {flow.contestant.stack} has "
+                f'transport_trace = "{promised}"; it is read from {_PROMISES[promised]}'
+            )
+    return notes
 
 
 @contextmanager

@@ -19,8 +19,9 @@ from cambrian.testbed.users import LOGS_SUFFIX
 
 #: largest file of lines (standard output and standard error of a program): these are read line by line
 LINES_BYTES = 32 * 2**20
-#: names that a program's logs may have
-TRANSPORT_LOG, QLOG, NETLOG, KEYS = LOGS = ("transport.csv", "qlog", "netlog.json", "keys.log")
+TRANSPORT_LOG, QLOG, NETLOG, KEYS = "transport.csv", "qlog", "netlog.json", "keys.log"
+#: a log that is read → the side that writes it: a client's own controller sends only acknowledgements
+_LOGS = {TRANSPORT_LOG: "sender", QLOG: "sender", NETLOG: "receiver", KEYS: "receiver"}
 #: largest log of a program; an endpoint at 1 Gbit/s writes 600 MB in two minutes
 LOG_BYTES = 2**30
 _LINE_SUFFIXES = frozenset({".out", ".err"})
@@ -41,17 +42,25 @@ def prepare(folder: Path, plan: Plan) -> None:
                 own.chmod(0o777)
 
 
-def gather(folder: Path) -> None:
+def gather(folder: Path) -> tuple[str, ...]:
     """``flowN.SIDE.logs/FILE`` becomes ``flowN.FILE`` for the logs that are read; others are removed.
 
-    Only qlog is a folder.
+    Only qlog is a folder. Returns a sentence for each log that is a file in place of a folder, or the
+    reverse.
     """
+    unread = []
     for own in sorted(folder.glob(f"flow*{LOGS_SUFFIX}")):
-        flow = own.name.partition(".")[0]
-        for path in own.iterdir():
-            if path.name in LOGS and path.is_dir() == (path.name == QLOG):
+        flow, side, _ = own.name.split(".")
+        for path in sorted(own.iterdir()):
+            if _LOGS.get(path.name) != side:
+                continue
+            if path.is_dir() == (path.name == QLOG):
                 path.rename(folder / f"{flow}.{path.name}")
+            else:
+                found, wanted = ("folder", "file") if path.is_dir() else ("file", "folder")
+                unread.append(f"{flow}.{side} left {path.name} as a {found}; it is read only as a {wanted}")
         shutil.rmtree(own)
+    return tuple(unread)
 
 
 def clean(folder: Path) -> tuple[str, ...]:

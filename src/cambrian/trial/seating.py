@@ -3,7 +3,7 @@
 The guest numbers flows by position, so two trials that differ only in ``Trial.positions`` are the
 same experiment for it, with other programs at the same places. All kept files have the
 study's numbers: :func:`seated` converts to the guest's numbers, :func:`kept_plan`, :func:`kept_report`,
-:func:`rename_files` and :func:`flow_numbers` convert back.
+:func:`renamed`, :func:`rename_files` and :func:`flow_numbers` convert back.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def kept_report(report: GuestReport, trial: Trial) -> GuestReport:
         counters = report["counters"]
         kept["counters"] = {**counters, "flows": by_flow(counters["flows"], trial)}
     if "problems" in report:
-        kept["problems"] = [_renamed(text, trial) for text in report["problems"]]
+        kept["problems"] = [*renamed(report["problems"], trial)]
     if "killed" in report:
-        kept["killed"] = [_renamed(text, trial) for text in report["killed"]]
+        kept["killed"] = [*renamed(report["killed"], trial)]
     if "processes" in report:
         processes = report["processes"]
         kept["processes"] = {_renamed(name, trial): process for name, process in processes.items()}
@@ -84,6 +84,11 @@ def by_flow(items: Sequence[_Item], trial: Trial) -> list[_Item]:
     """What the guest lists, in the order of the study's flows."""
     seated_items = dict(zip(_occupants(trial), items, strict=True))
     return [seated_items[flow] for flow in range(len(items))]
+
+
+def renamed(texts: Sequence[str], trial: Trial) -> tuple[str, ...]:
+    """The texts with the study's number in place of the guest's, in those that start with ``flowN.``"""
+    return tuple(_renamed(text, trial) for text in texts)
 
 
 def _renamed(text: str, trial: Trial) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from cambrian.study.model import Contestant, Flow, Network, Trial
@@ -35,6 +36,34 @@ def test_a_log_whose_times_are_outside_the_trial_is_no_silence(
     frame, notes = read._transport(trial, report, tmp_path, no_columns()["packets"])
     assert frame.height == inside
     assert [note.partition(" were")[0] for note in notes] == ([f"transport log: {said}"] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("stack", "has_log", "sent", "said"),
+    [
+        ("quinn", False, True, True),
+        ("quinn", True, True, False),
+        # it never sent, so there is nothing to log
+        ("quinn", False, False, False),
+        # its manifest promises none
+        ("nginx", False, True, False),
+    ],
+)
+def test_a_promised_log_that_is_missing_is_noted(
+    tmp_path: Path, stack: str, has_log: bool, sent: bool, said: bool
+) -> None:
+    if has_log:
+        row = f"{ZERO_NS + S},ack,30000,,,,,"
+        (tmp_path / "flow0.transport.csv").write_text(",".join(endpoint_log.HEAD) + f"\n{row}\n")
+    trial = Trial(
+        network=Network(rate_mbps=10, rtt_ms=50, buffer_bdp=1),
+        flows=(Flow(contestant=Contestant(stack=stack, cca="cubic")),),
+        duration_s=60,
+    )
+    report: Any = {"zero_ns": ZERO_NS, "end_ns": 60 * S, "realtime_minus_monotonic_ns": 0}
+    seen = pl.DataFrame({"flow": pl.Series([0] * sent, dtype=pl.UInt16)})
+    _, notes = read._transport(trial, report, tmp_path, seen)
+    assert [note.partition(",")[0] for note in notes] == ["transport log: flow0.sender wrote none"] * said
 
 
 @pytest.mark.parametrize(("backlog_packets", "is_empty"), [(0, True), (7, False), (None, False)])

@@ -101,3 +101,28 @@ def test_a_folder_with_the_name_of_a_log_is_removed(tmp_path: Path) -> None:
     (own / "qlog").touch()
     remains.gather(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_logs_are_those_of_the_side_that_writes_them(tmp_path: Path) -> None:
+    for side, names in (("sender", ["transport.csv", "keys.log"]), ("receiver", ["keys.log", "other.txt"])):
+        own = tmp_path / f"flow0.{side}.logs"
+        own.mkdir()
+        for name in names:
+            (own / name).write_text(side)
+    (tmp_path / "flow1.receiver.logs").mkdir()
+    (tmp_path / "flow1.receiver.logs" / "transport.csv").write_text("a client's own controller")
+    assert remains.gather(tmp_path) == ()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "flow0.transport.csv": "sender",
+        "flow0.keys.log": "receiver",
+    }
+
+
+def test_a_log_of_the_wrong_kind_is_named(tmp_path: Path) -> None:
+    (tmp_path / "flow2.sender.logs" / "transport.csv").mkdir(parents=True)
+    (tmp_path / "flow2.sender.logs" / "qlog").write_text("{}")
+    assert remains.gather(tmp_path) == (
+        "flow2.sender left qlog as a file; it is read only as a folder",
+        "flow2.sender left transport.csv as a folder; it is read only as a file",
+    )
+    assert not list(tmp_path.iterdir())

@@ -67,6 +67,15 @@ def test_what_the_guest_says_of_a_position_is_said_of_its_flow(positions: list[i
     assert [NAMES[flow] for flow in numbered["flow"]] == names
 
 
+def test_what_a_guest_left_is_said_of_its_flow() -> None:
+    texts = ("flow0.sender.out has 40 MiB", "flow2.sender.logs/qlog is a pipe", "the guest left many files")
+    assert seating.renamed(texts, trial(2, 0, 1)) == (
+        "flow1.sender.out has 40 MiB",
+        "flow0.sender.logs/qlog is a pipe",
+        "the guest left many files",
+    )
+
+
 def test_files_change_their_numbers(tmp_path: Path) -> None:
     for name, text in (("flow0.sender.out", "reno"), ("flow1.sender.out", "cubic"), ("capture.out", "c")):
         (tmp_path / name).write_text(text)
