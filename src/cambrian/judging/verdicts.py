@@ -112,6 +112,11 @@ class Verdict:
     refused: tuple[str, ...] = ()
     unjudged: tuple[Unjudged, ...] = ()
 
+    @property
+    def causes(self) -> list[Finding]:
+        """The findings of ``off`` without those that follow from another one of them."""
+        return _once(self.off)
+
 
 def verdict(
     contestant: str,

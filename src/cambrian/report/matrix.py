@@ -65,13 +65,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """``players``: contestant → its stack and CCA. ``verdict``, ``state``: empty if the row is not judged."""
+    """``players``: contestant → its stack and CCA. ``verdict``, ``state``: empty if the row is not judged.
+
+    ``off``: a parameter that is off, with its value, and how many more there are; empty without one.
+    """
 
     name: str
     players: Mapping[str, tuple[str, str]]
     verdict: str
     state: str
     cells: dict[str, Cell]
+    off: str = ""
 
 
 @dataclass(frozen=True)
@@ -204,7 +208,8 @@ def matrix(
             if name not in made:
                 verdict = verdicts.get(cell.names[flow], {"verdict": "", "differs": False})
                 players = _players(cell, flow, collected)
-                made[name] = Row(name, players, verdict["verdict"], of_verdict(verdict), {})
+                off = _first_off(verdict.get("off_measured") or "")
+                made[name] = Row(name, players, verdict["verdict"], of_verdict(verdict), {}, off)
             made[name].cells[network] = Cell(
                 network=network,
                 group=cell.key,
@@ -224,6 +229,12 @@ def matrix(
     # a study that has run in part begins with what is known
     ordered = sorted(made.values(), key=lambda row: row.name not in ran)
     return Matrix(what, glyph, tuple(ordered))
+
+
+def _first_off(measured: str) -> str:
+    """``initial window 32 packets, and 1 more`` of the verdict's column ``off_measured``."""
+    first, *more = measured.split("; ")
+    return f"{first}, and {len(more)} more" if more else first
 
 
 def row_name(cell: collect.Cell, flow: int) -> str:

@@ -15,19 +15,21 @@ from markupsafe import Markup
 from cambrian.judging import sides as judging
 from cambrian.judging.families import Family
 from cambrian.judging.sides import Side, Sides, State
+from cambrian.judging.verdicts import verdict
 from cambrian.measure.settled import Settled
 from cambrian.measure.trial import TrialMeasures
-from cambrian.report import cards, matrix, sides
+from cambrian.report import cards, judged, matrix, sides
 from cambrian.report.cards import Card
 from cambrian.report.collect import Cell, Collected, collect
 from cambrian.report.placebo import WITHHELD
 from cambrian.report.series import Timeline
-from cambrian.report.tables import conformance, harm, own_figures, pairwise
+from cambrian.report.tables import conformance, harm, own_figures, pairwise, verdicts
 from cambrian.stats import states
 from cambrian.store.results import Results
 from cambrian.study.model import Flow, Network
 from tests.unit import report_results
 from tests.unit.judging.test_sides import SPACE
+from tests.unit.judging.test_verdicts import FINE, finding, on
 from tests.unit.report.made import NETWORK, cell, collected, contestant, trial
 from tests.unit.report.test_pairs import PAIRS, study
 from tests.unit.test_report_page import Read
@@ -287,6 +289,22 @@ def test_every_seed_has_its_own_figure() -> None:
     here = matrix.matrix(found, frames(found), {}).rows[0].cells["link"]
     assert (here.figure, here.by_seed) == ("75 %", {0: "75 %", 1: "75 %", 2: "75 %", 3: "75 %", 4: "75 %"})
     assert matrix.matrix(found, frames(found), {}).filters == {"seed": ["0", "1", "2", "3", "4"]}
+
+
+def test_a_row_says_which_parameter_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    # the number of connections restates β
+    off = [finding("beta", 0.85), finding("emulated_connections", 2.0, 0.1)]
+    for more, said in (
+        ([], "multiplicative decrease β 0.850 ± 0.005"),
+        ([finding("initial_window_packets", 32)], "multiplicative decrease β 0.850 ± 0.005, and 1 more"),
+    ):
+        one = verdict("x", "cubic", [on(*off, *more, *FINE[1:])])
+        monkeypatch.setattr(judged, "all_verdicts", lambda *_, one=one, **__: [one])
+        found = collected("solo", [cell("solo", ["x"], [trial(1, [9.0])])])
+        table = verdicts.table(found, {})
+        assert table is not None
+        (row,) = matrix.matrix(found, {"verdicts": table}, {}).rows
+        assert (row.verdict, row.off) == ("off by a parameter", said)
 
 
 def test_a_flow_alone_in_its_line_up_shows_its_throughput() -> None:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from cambrian.judging.findings import sentence
+from cambrian.judging.findings import sentence, value_text
 from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Verdict, by_reason, evidence
+from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.report import judged, sides
 from cambrian.report.collect import Collected
 from cambrian.report.tables import rows
@@ -34,6 +35,9 @@ def _row(one: Verdict) -> rows.Row:
         **_side("behaviour", one.sides.behaviour),
         **_side("impact", one.sides.impact),
         "off": ", ".join(finding.key for finding in one.off),
+        "off_measured": "; ".join(
+            f"{PARAMETERS[finding.key].title} {value_text(finding.measured)}" for finding in one.causes
+        ),
         "other_choices": ", ".join(finding.key for finding in one.choices),
         "inconclusive": "; ".join(sentence(finding) for finding in one.open),
         "measured": one.measured,
