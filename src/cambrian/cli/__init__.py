@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 import traceback
+from functools import cache
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from cambrian import __version__, parallel
 from cambrian.cli import exporting, gating, hunting, opening, proving, reading, releasing, running, supplies
@@ -84,11 +86,19 @@ def _expected() -> tuple[type[Exception], ...]:
     )
 
 
+@cache
+def _built() -> TyperGroup:
+    """The command with all options, built once in a process: that takes longer than many a command."""
+    built = typer.main.get_command(app)
+    assert isinstance(built, TyperGroup)
+    return built
+
+
 def main() -> None:
     """Run the command; turns expected errors into one line on standard error and exit status 2."""
     try:
         with parallel.kept_workers():
-            app()
+            _built()()
     except Exception as error:
         try:
             _tell(error)
