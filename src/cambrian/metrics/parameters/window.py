@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.ndimage import maximum_filter1d
+import scipy
 
 from cambrian.metrics.columns import SMALLEST_DATA_BYTES, BoolArray, FloatArray, Int64Array, int64
 from cambrian.metrics.parameters.estimate import Source
@@ -135,7 +135,7 @@ def of_flight(trace: FlowTrace, found: Flight) -> Window:
     if count:
         length = max(length, round(ENVELOPE_SHARE * float(np.median(envelope)) / size))
         # the maximum of a packet and those before it: a fall shows when it is over
-        envelope = maximum_filter1d(envelope, length, origin=(length - 1) // 2)
+        envelope = scipy.ndimage.maximum_filter1d(envelope, length, origin=(length - 1) // 2)
     return Window(
         time_ns=found.arrival_ns - trace.forward_ns,
         segments=envelope / size,
