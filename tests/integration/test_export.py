@@ -147,6 +147,7 @@ def test_a_trace_driven_link_shows_both_directions(run_trials: RunTrials) -> Non
         assert sum(not packet.to_receiver for packet in packets) > 10
 
 
+@pytest.mark.long
 def test_a_trial_that_does_not_repeat_is_refused(trial: TrialResult, tmp_path: Path) -> None:
     place = trial.folder / "manifest.json"
     manifest = json.loads(place.read_text())

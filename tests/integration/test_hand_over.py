@@ -34,6 +34,7 @@ def test_notifications_signals_and_ptrace_give_the_same_result(init: Path, tmp_p
     assert by_notifications == output(kernel, init, tmp_path / "ptrace", seccomp=False)
 
 
+@pytest.mark.long
 def test_in_real_time_no_call_is_interrupted(tmp_path: Path) -> None:
     lines = output(
         locate.ensure(), first_program("real_time_check", tmp_path), tmp_path / "run", clock="real"

@@ -75,6 +75,7 @@ def test_nor_does_any_other_stack(name: str) -> None:
     assert answer.returncode == 0, answer.stderr
 
 
+@pytest.mark.long
 def test_two_checkouts_are_compared_with_each_other(tmp_path: Path) -> None:
     (tmp_path / ".venv").symlink_to(sys.prefix)
     answer = _speed("--only", "empty", "--repeats", "1", "--against-checkout", str(tmp_path))

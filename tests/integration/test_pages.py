@@ -36,7 +36,9 @@ def loading(stack: str, **more: object) -> Trial:
     return duel(flow(stack, cca, page=SMALL, **more), seconds=30, rate_mbps=10)
 
 
-@pytest.mark.parametrize("count", [1, pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "count", [pytest.param(1, marks=pytest.mark.long), pytest.param(None, marks=pytest.mark.slow)]
+)
 def test_chromium_loads_the_beta_studys_pages_the_same_each_time(
     run_trials: RunTrials, count: int | None
 ) -> None:

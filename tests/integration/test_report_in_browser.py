@@ -173,6 +173,7 @@ def test_a_link_shows_the_same_and_escape_closes(reader: Reader, made: Path) -> 
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_the_keyboard_stays_in_an_open_cell(reader: Reader) -> None:
     page = reader.visit("")
     page.locator(".matrix a[data-open]").first.click()
@@ -188,6 +189,7 @@ def test_the_keyboard_stays_in_an_open_cell(reader: Reader) -> None:
     expect(dialog).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_panel_shows_what_the_trial_measured(reader: Reader) -> None:
     """The mean of the drawn throughput is the mean of the packets that left the link."""
     results = Results(report_results.KNOBS)
@@ -209,6 +211,7 @@ def test_a_panel_shows_what_the_trial_measured(reader: Reader) -> None:
     assert Path(download.value.path()).read_text().startswith("<svg")
 
 
+@pytest.mark.long
 def test_a_figure_is_saved_whole(reader: Reader, made: Path) -> None:
     page = reader.visit()
     figure = page.locator("figure[data-name]").first
@@ -231,6 +234,7 @@ def test_a_figure_is_saved_whole(reader: Reader, made: Path) -> None:
     assert len(rows) >= len(written) - 1
 
 
+@pytest.mark.long
 def test_keyboard_alone_opens_zooms_and_closes(reader: Reader) -> None:
     page = reader.visit()
     page.get_by_role("row", name=ROW).locator("a[data-open]").focus()
@@ -248,6 +252,7 @@ def test_keyboard_alone_opens_zooms_and_closes(reader: Reader) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_filters_hold_for_cell_and_explore(reader: Reader) -> None:
     page = reader.visit()
     page.get_by_label("seed", exact=True).select_option("2")
@@ -261,6 +266,7 @@ def test_filters_hold_for_cell_and_explore(reader: Reader) -> None:
     assert set(page.locator("#explore tbody tr td:nth-child(2)").all_text_contents()) == {"2"}
 
 
+@pytest.mark.long
 def test_explore(reader: Reader) -> None:
     page = reader.visit()
     page.get_by_role("link", name="Explore").click()
@@ -292,6 +298,7 @@ def test_explore(reader: Reader) -> None:
     page.go_back()
 
 
+@pytest.mark.long
 def test_explore_is_drawn_once_the_pointer_is_on_its_link(reader: Reader) -> None:
     page = reader.visit()
     page.get_by_label("seed", exact=True).select_option("2")
@@ -322,6 +329,7 @@ def test_a_cell_s_data_come_once_the_pointer_is_on_it(reader: Reader) -> None:
     expect(data).to_have_count(1)
 
 
+@pytest.mark.long
 def test_a_touch_screen_whose_drag_scrolls_is_told_of_the_buttons(chromium: Browser, made: Path) -> None:
     context = chromium.new_context(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
     page = context.new_page()
@@ -333,6 +341,7 @@ def test_a_touch_screen_whose_drag_scrolls_is_told_of_the_buttons(chromium: Brow
     context.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("view", ["", "#view=explore", "#open"])
 def test_nothing_serious_for_a_reader_with_a_screen_reader(reader: Reader, view: str) -> None:
     if not AXE.is_file():

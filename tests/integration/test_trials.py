@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,19 +27,28 @@ from cambrian.trial import boot, carry_out, validate
 from tests.integration.conftest import RunTrials, duel, flow, valid
 
 SECOND = 1_000_000_000
-EVERY = [(stack, cca) for stack, ccas in CONTESTANTS.items() for cca in ccas]
+FIRST = [(stack, ccas[0]) for stack, ccas in CONTESTANTS.items()]
+OTHERS = [(stack, cca) for stack, ccas in CONTESTANTS.items() for cca in ccas[1:]]
 
 
-def test_each_contestant_gives_a_valid_trial_and_the_same_bytes_again(run_trials: RunTrials) -> None:
-    trials = [duel(flow(stack, cca), flow("tcp", "cubic", start_ms=300)) for stack, cca in EVERY]
+@pytest.mark.parametrize(
+    ("contestants", "load"),
+    [
+        # a load disturbs the programs of a stack, which are the same for each of its controllers
+        pytest.param(FIRST, busy_cores, id="under load"),
+        pytest.param(OTHERS, nullcontext, id="other controllers", marks=pytest.mark.long),
+    ],
+)
+def test_each_contestant_gives_a_valid_trial_and_the_same_bytes_again(
+    run_trials: RunTrials,
+    contestants: list[tuple[str, str]],
+    load: Callable[[], AbstractContextManager[None]],
+) -> None:
+    trials = [duel(flow(stack, cca), flow("tcp", "cubic", start_ms=300)) for stack, cca in contestants]
     first = run_trials(trials, "first")
-    # a load disturbs the programs of a stack, which are the same for each of its controllers
-    loaded = [one for one, (stack, cca) in zip(trials, EVERY, strict=True) if cca == CONTESTANTS[stack][0]]
-    with busy_cores():
-        found = run_trials(loaded, "again")
-    found += run_trials([trial for trial in trials if trial not in loaded], "again")
-    again = {result.id: result for result in found}
-    for (stack, cca), one in zip(EVERY, first, strict=True):
+    with load():
+        again = {result.id: result for result in run_trials(trials, "again")}
+    for (stack, cca), one in zip(contestants, first, strict=True):
         other = again[one.id]
         valid(one)
         assert one.manifest["packets_sha256"] == other.manifest["packets_sha256"], (stack, cca)

@@ -34,7 +34,13 @@ PATIENCE_S = 20
 OTHERS = ("google-quiche", "haproxy", "nginx")
 #: options that refuse another one of their stack: probe_rtt_gain
 ONLY_WITHOUT = frozenset({("quinn-lab", "probe_rtt_packets")})
-OURS = [name for name in catalogue.load() if name not in OTHERS]
+#: each start of a JVM takes seconds
+SLOW_TO_START = ("kwik",)
+OURS = [
+    pytest.param(name, marks=pytest.mark.long if name in SLOW_TO_START else ())
+    for name in catalogue.load()
+    if name not in OTHERS
+]
 
 
 class Endpoint:

@@ -112,6 +112,7 @@ def test_fewer_than_three_seeds_prove_nothing() -> None:
     assert one.state == "inconclusive" and one.looks
 
 
+@pytest.mark.long
 def test_seeds_without_a_change_are_rarely_called_different() -> None:
     """60 figures of five seeds, 400 times: the chance of any false alarm stays below 5 %."""
     draw = np.random.default_rng(1)
@@ -135,6 +136,7 @@ def test_a_parameter_whose_intervals_part_is_different() -> None:
     assert back.state == "different" and back.better is True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spread", [0.005, 0.1, 0.4])
 def test_parameters_without_a_change_are_rarely_called_different(spread: float) -> None:
     """40 networks with five trials each, 400 times, with spreads within the margin and far beyond it."""
