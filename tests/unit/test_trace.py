@@ -157,7 +157,7 @@ def test_an_endpoint_s_log(tmp_path: Path) -> None:
     log.write_text(HEAD + "\n".join([*whole, f"{ZERO_NS + 9},los"]))
     found = endpoint_log.read(log, 3, zero_ns=ZERO_NS, end_ns=MS)
     assert found.rows.rows() == [(3, 5, "ack", 13200, None, 1200, 50001, None, "slow_start")]
-    assert found.outside == 1
+    assert found.outside == 0
 
 
 @pytest.mark.parametrize("value", ["99999999999999999999", "9" * 50, "1000000000000001", "-5", ""])

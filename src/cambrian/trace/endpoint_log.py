@@ -14,8 +14,12 @@ from cambrian.trace.packets import TraceError
 HEAD = [name for name in schema.TRANSPORT if name != "flow"]
 
 
+#: programs start at most so long before a trial's zero, and end at most so long after its end
+_AROUND_NS = 60_000_000_000
+
+
 class Log(NamedTuple):
-    """The rows between the trial's zero and its end, and how many others there were."""
+    """The rows between the trial's zero and its end, and how many rows are of no time near it."""
 
     rows: pl.DataFrame
     outside: int
@@ -47,5 +51,7 @@ def read(path: Path, flow: int, *, zero_ns: int, end_ns: int) -> Log:
         raise TraceError(f"{path.name}: a line is not as the contract says: {problem}") from error
     frame = schema.checked(frame, path.name).cast(pl.Schema(kinds))
     frame = frame.with_columns(flow=pl.lit(flow, pl.UInt16), time_ns=pl.col("time_ns") - zero_ns)
-    rows = frame.filter(pl.col("time_ns").is_between(0, end_ns, closed="left"))
-    return Log(rows.select(schema.TRANSPORT.keys()), frame.height - rows.height)
+    time_ns = pl.col("time_ns")
+    rows = frame.filter(time_ns.is_between(0, end_ns, closed="left"))
+    around = frame.filter(time_ns.is_between(-_AROUND_NS, end_ns + _AROUND_NS))
+    return Log(rows.select(schema.TRANSPORT.keys()), frame.height - around.height)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -131,7 +131,7 @@ def _transport(
     trial: Trial, report: GuestReport, raw: Path, seen: pl.DataFrame
 ) -> tuple[pl.DataFrame, list[str]]:
     """The transport trace of all flows, and notes on logs whose rows were left out."""
-    notes = []
+    notes: dict[int, str] = {}
     span = {"zero_ns": report["zero_ns"], "end_ns": report["end_ns"]}
     parts = [schema.empty()]
     if (raw / "trace.bin").exists():
@@ -145,20 +145,21 @@ def _transport(
             if log.exists():
                 rows, outside = endpoint_log.read(log, number, **span)
                 parts.append(rows)
-                # a program that works logs a little before the trial's zero and after its end
                 if outside > rows.height:
-                    notes.append(
+                    notes[number] = (
                         f"transport log: {outside:,} of {outside + rows.height:,} rows of "
                         f"flow{number}.sender were left out, because their times are outside the trial; "
                         "time_ns must be CLOCK_REALTIME in nanoseconds"
                     )
     whole = pl.concat(parts).sort("time_ns", maintain_order=True)
-    return whole, notes + _promised(trial, whole, seen)
+    return whole, [*notes.values(), *_promised(trial, whole, seen, besides=notes)]
 
 
-def _promised(trial: Trial, transport: pl.DataFrame, seen: pl.DataFrame) -> list[str]:
-    """Notes on the flows that sent packets and whose stacks promise a log that has no row."""
-    silent = set(seen.get_column("flow").unique()) - set(transport.get_column("flow").unique())
+def _promised(
+    trial: Trial, transport: pl.DataFrame, seen: pl.DataFrame, *, besides: Collection[int]
+) -> list[str]:
+    """Notes on flows, ``besides`` these, that sent packets and have no row of the log that they promise."""
+    silent = set(seen.get_column("flow").unique()) - set(transport.get_column("flow").unique()) - {*besides}
     notes = []
     for number in sorted(silent):
         flow = trial.flows[number]

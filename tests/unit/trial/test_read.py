@@ -11,7 +11,6 @@ import pytest
 from cambrian.study.model import Contestant, Flow, Network, Trial
 from cambrian.trace import endpoint_log
 from cambrian.trial import read
-from cambrian.trial.read import no_columns
 
 S = 1_000_000_000
 ZERO_NS = 1_800_000_000 * S
@@ -21,10 +20,12 @@ ZERO_NS = 1_800_000_000 * S
     ("inside", "outside", "said"),
     [(0, 3, "3 of 3 rows of flow0.sender"), (5, 2, ""), (1, 2, "2 of 3 rows of flow0.sender")],
 )
+@pytest.mark.parametrize("late_rows", [0, 9])
 def test_a_log_whose_times_are_outside_the_trial_is_no_silence(
-    tmp_path: Path, inside: int, outside: int, said: str
+    tmp_path: Path, inside: int, outside: int, said: str, late_rows: int
 ) -> None:
-    times = [ZERO_NS + S] * inside + [ZERO_NS + 90 * S] * outside
+    # a clock that began with the guest; and what a program logs while the trial shuts down
+    times = [ZERO_NS + S] * inside + [90 * S] * outside + [ZERO_NS + 61 * S] * late_rows
     rows = [",".join(endpoint_log.HEAD), *(f"{time_ns},ack,30000,,,,," for time_ns in times), ""]
     (tmp_path / "flow0.transport.csv").write_text("\n".join(rows))
     trial = Trial(
@@ -33,7 +34,8 @@ def test_a_log_whose_times_are_outside_the_trial_is_no_silence(
         duration_s=60,
     )
     report: Any = {"zero_ns": ZERO_NS, "end_ns": 60 * S, "realtime_minus_monotonic_ns": 0}
-    frame, notes = read._transport(trial, report, tmp_path, no_columns()["packets"])
+    seen = pl.DataFrame({"flow": pl.Series([0], dtype=pl.UInt16)})
+    frame, notes = read._transport(trial, report, tmp_path, seen)
     assert frame.height == inside
     assert [note.partition(" were")[0] for note in notes] == ([f"transport log: {said}"] if said else [])
 
