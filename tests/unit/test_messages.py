@@ -71,7 +71,7 @@ def test_a_user_without_a_home_is_told_so(
     for name in ("CAMBRIAN_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    monkeypatch.setattr(cli, "app", paths.cache)
+    monkeypatch.setattr(cli, "command", lambda: paths.cache)
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 2
@@ -94,7 +94,7 @@ def test_without_a_home_a_file_that_cannot_be_written_is_told_too(
     def failing() -> None:
         raise PermissionError(errno.EACCES, "Permission denied", "/somewhere/file")
 
-    monkeypatch.setattr(cli, "app", failing)
+    monkeypatch.setattr(cli, "command", lambda: failing)
     with pytest.raises(SystemExit) as ended:
         cli.main()
     said = capsys.readouterr().err
@@ -106,7 +106,7 @@ def test_a_fault_while_an_error_is_told_is_no_verdict(monkeypatch: pytest.Monkey
     def failing(*_: object) -> str:
         raise PermissionError(errno.EACCES, "Permission denied", "/somewhere")
 
-    monkeypatch.setattr(cli, "app", failing)
+    monkeypatch.setattr(cli, "command", lambda: failing)
     monkeypatch.setattr(cli, "explained", lambda _: 1 // 0)
     with pytest.raises(SystemExit) as ended:
         cli.main()

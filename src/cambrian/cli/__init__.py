@@ -87,8 +87,8 @@ def _expected() -> tuple[type[Exception], ...]:
 
 
 @cache
-def _built() -> TyperGroup:
-    """The command with all options, built once in a process: that takes longer than many a command."""
+def command() -> TyperGroup:
+    """The whole command line, built once in a process: building it takes longer than many of its commands."""
     built = typer.main.get_command(app)
     assert isinstance(built, TyperGroup)
     return built
@@ -98,7 +98,7 @@ def main() -> None:
     """Run the command; turns expected errors into one line on standard error and exit status 2."""
     try:
         with parallel.kept_workers():
-            _built()()
+            command()()
     except Exception as error:
         try:
             _tell(error)
