@@ -23,7 +23,7 @@ from cambrian.trial import seating
 from cambrian.trial.boot import Ended
 
 #: a manifest's transport_trace → the words for where the program must write
-_PROMISES = {"log": "the file {transport_log}", "qlog": "the files in the folder {qlog}"}
+_PROMISES = {"log": "the file {transport_log}", "qlog": "the files below the folder {qlog}"}
 
 
 class Unreadable(ValueError):
@@ -122,7 +122,7 @@ def _qlogs(
             # a server's first packet answers the first packet of its connection
             began_ns=(first if isinstance(first, int) else 0) - forward_ns,
         )
-        for path in sorted((raw / f"flow{number}.qlog").glob("*"))
+        for path in sorted((raw / f"flow{number}.qlog").rglob("*"))
         if path.is_file()
     ]
 
@@ -166,7 +166,7 @@ def _promised(
         promised = catalogue.load()[flow.contestant.stack].manifest.transport_trace
         if promised in _PROMISES and flow.page is None:
             notes.append(
-                f"transport log: flow{number}.sender wrote none, though {flow.contestant.stack} has "
+                f"transport log: no row of flow{number}.sender was found, though {flow.contestant.stack} has "
                 f'transport_trace = "{promised}"; it is read from {_PROMISES[promised]}'
             )
     return notes

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from cambrian.stacks import catalogue
 from cambrian.study.model import Contestant, Flow, Network, Trial
 from cambrian.trace import endpoint_log
 from cambrian.trial import read
 
 S = 1_000_000_000
 ZERO_NS = 1_800_000_000 * S
+
+
+def _trial(stack: str) -> Trial:
+    return Trial(
+        network=Network(rate_mbps=10, rtt_ms=50, buffer_bdp=1),
+        flows=(Flow(contestant=Contestant(stack=stack, cca="cubic")),),
+        duration_s=60,
+    )
+
+
+def _sent(packets: int) -> pl.DataFrame:
+    at = {"flow": [0] * packets, "arrival_ns": [0] * packets}
+    return pl.DataFrame(at, schema={"flow": pl.UInt16, "arrival_ns": pl.Int64})
 
 
 @pytest.mark.parametrize(
@@ -28,14 +44,8 @@ def test_a_log_whose_times_are_outside_the_trial_is_no_silence(
     times = [ZERO_NS + S] * inside + [90 * S] * outside + [ZERO_NS + 61 * S] * late_rows
     rows = [",".join(endpoint_log.HEAD), *(f"{time_ns},ack,30000,,,,," for time_ns in times), ""]
     (tmp_path / "flow0.transport.csv").write_text("\n".join(rows))
-    trial = Trial(
-        network=Network(rate_mbps=10, rtt_ms=50, buffer_bdp=1),
-        flows=(Flow(contestant=Contestant(stack="quinn", cca="cubic")),),
-        duration_s=60,
-    )
     report: Any = {"zero_ns": ZERO_NS, "end_ns": 60 * S, "realtime_minus_monotonic_ns": 0}
-    seen = pl.DataFrame({"flow": pl.Series([0], dtype=pl.UInt16)})
-    frame, notes = read._transport(trial, report, tmp_path, seen)
+    frame, notes = read._transport(_trial("quinn"), report, tmp_path, _sent(1))
     assert frame.height == inside
     assert [note.partition(" were")[0] for note in notes] == ([f"transport log: {said}"] if said else [])
 
@@ -57,15 +67,26 @@ def test_a_promised_log_that_is_missing_is_noted(
     if has_log:
         row = f"{ZERO_NS + S},ack,30000,,,,,"
         (tmp_path / "flow0.transport.csv").write_text(",".join(endpoint_log.HEAD) + f"\n{row}\n")
-    trial = Trial(
-        network=Network(rate_mbps=10, rtt_ms=50, buffer_bdp=1),
-        flows=(Flow(contestant=Contestant(stack=stack, cca="cubic")),),
-        duration_s=60,
-    )
     report: Any = {"zero_ns": ZERO_NS, "end_ns": 60 * S, "realtime_minus_monotonic_ns": 0}
-    seen = pl.DataFrame({"flow": pl.Series([0] * sent, dtype=pl.UInt16)})
-    _, notes = read._transport(trial, report, tmp_path, seen)
-    assert [note.partition(",")[0] for note in notes] == ["transport log: flow0.sender wrote none"] * said
+    _, notes = read._transport(_trial(stack), report, tmp_path, _sent(sent))
+    assert [note.partition(",")[0] for note in notes] == [
+        "transport log: no row of flow0.sender was found"
+    ] * said
+
+
+@pytest.mark.parametrize("name", ["server.qlog", "one/server.qlog"])
+def test_a_qlog_is_read_in_any_folder_below_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    quinn = catalogue.load()["quinn"]
+    manifest = quinn.manifest.model_copy(update={"transport_trace": "qlog"})
+    monkeypatch.setattr(catalogue, "load", lambda: {"quinn": replace(quinn, manifest=manifest)})
+    (path := tmp_path / "flow0.qlog" / name).parent.mkdir(parents=True)
+    event = {"time": 40, "name": "recovery:metrics_updated", "data": {"congestion_window": 14520}}
+    path.write_text(f'{{"qlog_version": "0.3", "qlog_format": "JSON-SEQ"}}\n{json.dumps(event)}\n')
+    report: Any = {"zero_ns": ZERO_NS, "end_ns": 60 * S, "realtime_minus_monotonic_ns": 0}
+    frame, notes = read._transport(_trial("quinn"), report, tmp_path, _sent(1))
+    assert (frame["cwnd_bytes"].to_list(), notes) == ([14520], [])
 
 
 @pytest.mark.parametrize(("backlog_packets", "is_empty"), [(0, True), (7, False), (None, False)])
