@@ -36,9 +36,9 @@ def crossovers(frame: pl.DataFrame, spec: EffectSpec, along: str, threshold: flo
     Columns: those; ``crossover``, the smallest measured value of ``along`` from which on the effect is above
     ``threshold`` at all larger measured values too, null if it is not at the largest; ``low`` and ``high``,
     its 95 % bounds over seeds (:func:`cambrian.stats.simultaneous.crossing`; null as above), valid only if
-    ``has_interval``; ``least``, ``most`` and the number of ``values`` of ``along`` that were measured. The
-    true crossover lies between the measured value before ``crossover`` and ``crossover``; the interval does
-    not include this step of the grid.
+    ``has_interval``; ``least``, ``most`` and the number of ``values`` of ``along`` with an effect (if 0,
+    ``crossover`` is unknown, and null). The true crossover lies between the measured value before
+    ``crossover`` and ``crossover``; the interval does not include this step of the grid.
 
     Raises:
         NoDataError: no cell has a trial on each side.
@@ -71,7 +71,6 @@ def crossovers_of(prepared: Prepared, spec: EffectSpec, along: str, threshold: f
         scale = scale_of(spec, prepared.ends)
         rows.append(_row(at[here], effects[:, here], seeds[here], has[:, here], scale, threshold))
     found = pl.concat([groups.select(others), pl.DataFrame(rows, schema=_SCHEMA)], how="horizontal")
-    found = found.drop_nulls("values")
     return found.sort(others) if others else found
 
 
@@ -85,12 +84,12 @@ def _row(
 ) -> dict[str, float | int | bool | None]:
     """``effects`` has the shape (1 + seeds, values): of all seeds, then without each seed.
 
-    A row of nulls if no effect is defined.
+    Without an effect that is defined: ``values`` is 0, and the others are null.
     """
     known = ~np.isnan(effects[0])
     values, effects, seeds, has = values[known], effects[:, known], seeds[known], has[:, known]
     if not len(values):
-        return dict.fromkeys(_SCHEMA)
+        return dict.fromkeys(_SCHEMA) | {"has_interval": False, "values": 0}
     # from the largest value down: ahead at this value and at all larger ones
     ahead = effects[0] > threshold
     stays = np.flip(np.logical_and.accumulate(np.flip(ahead)))

@@ -119,6 +119,10 @@ def test_an_effect_that_is_not_defined_is_no_place() -> None:
         rows += [(at, "a", [ours] * 4), (at, "b", [theirs] * 4)]
     found = crossovers(frame(rows), SPEC, "loss", 1.0)
     assert found.select("crossover", "low", "high", "most", "values").rows() == [(2.0, 2.0, 2.0, 2.0, 2)]
+    nothing = [({"rate": 9, "loss": loss}, who, [0.0] * 4) for loss in (1.0, 2.0) for who in "ab"]
+    found = crossovers(frame(rows + nothing), SPEC, "loss", 1.0)
+    shown = ("rate", "crossover", "has_interval", "least", "values")
+    assert found.select(shown).rows() == [(5, 2.0, True, 1.0, 2), (9, None, False, None, 0)]
     undefined = frame([(at, who, [0.0] * 4) for who in "ab"])
     with pytest.raises(UndefinedError, match="no cell has an effect"):
         crossovers(undefined, SPEC, "loss", 1.0)

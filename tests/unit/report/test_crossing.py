@@ -21,11 +21,11 @@ SPEC = Crossover.model_validate(
 )
 
 
-def made(rate_mbps: float, at: dict[float, float]) -> list[dict[str, object]]:
-    """Three seeds of (loss → QUIC's figure), TCP having 1."""
+def made(rate_mbps: float, at: dict[float, float], tcp: float = 1.0) -> list[dict[str, object]]:
+    """Three seeds of (loss → QUIC's figure)."""
     return [
         {"trial": f"{rate_mbps}/{loss}/{side}/{seed}", "seed": seed, "rate_mbps": rate_mbps,
-         "loss_percent": loss, "side": side, "x": quic if side == "quic" else 1.0}
+         "loss_percent": loss, "side": side, "x": quic if side == "quic" else tcp}
         for loss, quic in at.items()
         for side in ("quic", "tcp")
         for seed in (1, 2, 3)
@@ -37,6 +37,8 @@ def test_each_row_says_from_where_on_and_of_how_many_values() -> None:
         made(5.0, {0.0: 0.9, 1.0: 1.2, 2.5: 1.3})
         + made(20.0, {0.0: 1.1, 1.0: 1.2})
         + made(100.0, {0.0: 1.1, 1.0: 0.9})
+        # a ratio to 0 is no effect
+        + made(200.0, {0.0: 1.1, 1.0: 0.9}, tcp=0.0)
     )
     (table,) = every(Table, tables.crossovers(frame, SPEC, "name", {}))
     shown = table.shown
@@ -45,4 +47,5 @@ def test_each_row_says_from_where_on_and_of_how_many_values() -> None:
         ("5", "1", "1", "3 from 0 to 2.5"),
         ("20", "0 (smallest)", "0", "2 from 0 to 1"),
         ("100", "never", "never", "2 from 0 to 1"),
+        ("200", "–", "–", "none has an effect"),
     )

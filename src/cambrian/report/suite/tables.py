@@ -64,7 +64,7 @@ def crossovers(
         *(key(one, labels) for one in crossover.spec.cell if one != crossover.along),
         Column(crossover.title, _where),
         Column("95 %", _interval),
-        Column("Measured", lambda row: f"{row['values']} from {row['least']:g} to {row['most']:g}"),
+        Column("Measured", _measured),
     ]
     table = layout.shown(found, columns, crossover.title, f"{name}.csv")
     return Words((_CROSSOVERS.format(threshold=crossover.threshold),), found=True), Table(table, found)
@@ -77,7 +77,15 @@ def key(
     return Column(names.heading(column, labels), lambda row: _plain(row[column], missing), number)
 
 
+def _measured(row: Row) -> str:
+    if not row["values"]:
+        return "none has an effect"
+    return f"{row['values']} from {row['least']:g} to {row['most']:g}"
+
+
 def _where(row: Row) -> str:
+    if not row["values"]:
+        return layout.NOTHING
     text = _plain(row["crossover"], "never")
     return f"{text} (smallest)" if row["crossover"] is not None and row["crossover"] == row["least"] else text
 
