@@ -111,12 +111,14 @@ def _of_flights(
 ) -> Iterator[Estimate | Missing]:
     bdp = bdp_packets(carried)
     other_unit = trace.has_window and window_has_other_unit(trace, bdp)
+    least = False
     if trace.has_window and not other_unit:
         stages = low_stages(trace)
         fills = unfilled_packets(carried, trace, frame) is None
         yield bbr_window.estimate_from_window(stages, trace, bdp, left_startup=left_startup, fills=fills)
         if stages:
-            yield from bbr_probe_rtt.estimates_from_stages(stages, trace, bdp, "window")
+            least = bbr_probe_rtt.may_be_least(stages, bdp)
+            yield from bbr_probe_rtt.estimates_from_stages(stages, trace, bdp, "window", least=least)
         else:
             why = "the window shows no ProbeRTT: it never falls and rises again like one"
             yield from _missing(bbr_probe_rtt.KEYS, why, "window")
@@ -129,7 +131,9 @@ def _of_flights(
         why = trace.changing if trace.alone else "other flows also change the flight"
         yield from _missing(bbr_probe_rtt.KEYS, why, "packets")
     elif stages := stages_after_silences(trace):
-        yield from bbr_probe_rtt.estimates_from_stages(stages, trace, bdp, "packets")
+        # its log shows this better than its packets
+        least |= bbr_probe_rtt.may_be_least(stages, bdp)
+        yield from bbr_probe_rtt.estimates_from_stages(stages, trace, bdp, "packets", least=least)
     else:
         yield from _missing(bbr_probe_rtt.KEYS, "no silence that a low flight follows", "packets")
 

@@ -9,17 +9,22 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import NS_PER_S, FloatArray, Int64Array, int64
+from cambrian.metrics.columns import NS_PER_S, BoolArray, FloatArray, Int64Array, int64
 from cambrian.metrics.parameters.bbr_rates import WARM_UP_ROUNDS
 from cambrian.metrics.parameters.bbr_settled import silences_within
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import segment_bytes
-from cambrian.metrics.states.vocabulary import PROBE_RTT, words_of
+from cambrian.metrics.states.vocabulary import PROBE_RTT, RECOVERY, words_of
 
 #: how long ProbeRTT lasts: most of a round trip, and this long, at least
 LEAST_ROUNDS, LEAST_NS, MOST_NS = 0.9, 80_000_000, 2_000_000_000
 #: entering it, one acknowledgement lowers the window to this part of it; leaving it raises it again
 FALL, RISE = 0.75, 1.25
+#: before, it had at least this part of its largest window in so many round trips: a later BBR also lowers
+#: it in steps
+STEADY, STEADY_ROUNDS = 0.85, 10
+#: Linux's word for a reduction by ECN: its BBR does not reduce then
+_ECN_ONLY = "cwr"
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ def low_stages(trace: FlowTrace) -> list[LowStage]:
             leaves.append(last)
         pairs = list(zip(enters, leaves, strict=False))
     else:
-        pairs = _windows_falls(time_ns, cwnd)
+        pairs = _windows_falls(rows, time_ns, cwnd, trace)
     # the last packet that fits in need not fill the window
     fits = (rows["in_flight_bytes"] < rows["cwnd_bytes"] + segment).fill_null(False).to_numpy()
     found = []
@@ -82,16 +87,37 @@ def low_stages(trace: FlowTrace) -> list[LowStage]:
     return plausible(found, trace, is_named=bool(words))
 
 
-def _windows_falls(time_ns: Int64Array, cwnd: Int64Array) -> list[tuple[int, int]]:
+def _windows_falls(
+    rows: pl.DataFrame, time_ns: Int64Array, cwnd: Int64Array, trace: FlowTrace
+) -> list[tuple[int, int]]:
     falls = np.flatnonzero(cwnd[1:] < FALL * cwnd[:-1]) + 1
     rises = np.append(np.flatnonzero(cwnd[1:] > RISE * cwnd[:-1]) + 1, len(cwnd))
     next_rises = rises[np.searchsorted(rises, falls, side="right").clip(max=len(rises) - 1)]
-    # the window does not move in between, or a congestion event is what lowered it
+    earlier = np.minimum(np.searchsorted(time_ns, time_ns[falls] - STEADY_ROUNDS * trace.rtt_ns), falls - 1)
+    in_recovery = _by_losses(rows, time_ns, falls, trace)
     return [
         (fall, rise)
-        for fall, rise in zip(falls.tolist(), next_rises.tolist(), strict=True)
-        if rise < len(cwnd) and time_ns[rise] - time_ns[fall] < MOST_NS and np.ptp(cwnd[fall:rise]) == 0
+        for fall, rise, since, by_loss in zip(
+            falls.tolist(), next_rises.tolist(), earlier.tolist(), in_recovery.tolist(), strict=True
+        )
+        if rise < len(cwnd)
+        and time_ns[rise] - time_ns[fall] < MOST_NS
+        # the window does not move in between, or a congestion event is what lowered it
+        and np.ptp(cwnd[fall:rise]) == 0
+        and not by_loss
+        and cwnd[fall - 1] >= STEADY * cwnd[since:fall].max()
     ]
+
+
+def _by_losses(rows: pl.DataFrame, time_ns: Int64Array, falls: Int64Array, trace: FlowTrace) -> BoolArray:
+    """Which of the falls are of loss recovery: Linux's BBR keeps what is in flight for a round trip."""
+    losses_ns = int64(trace.transport.filter(pl.col("event") == "loss"), "time_ns")
+    at_loss = np.searchsorted(losses_ns, time_ns[falls], side="right") > np.searchsorted(
+        losses_ns, time_ns[falls - 1]
+    )
+    words = [word for word in words_of(rows["state"], RECOVERY) if word != _ECN_ONLY]
+    in_recovery = rows["state"].is_in(words).fill_null(False).to_numpy()
+    return np.asarray(at_loss | in_recovery[falls])
 
 
 def plausible(stages: list[LowStage], trace: FlowTrace, *, is_named: bool = False) -> list[LowStage]:

@@ -24,6 +24,9 @@ PACKETS_RESOLUTION: dict[Source, float] = {"window": 0.5, "packets": 1.5}
 SHARE_RESOLUTION: dict[Source, float] = {"window": 0.03, "packets": 0.05}
 #: a window of no more than this is meant in packets, not in BDP
 FEW_PACKETS = 8
+#: the least window of a sender may be its initial one (14,720 bytes, RFC 9002), as in quiche's BBRv2. It
+#: decides if it is larger than the drafts' half of a BDP
+LEAST_WINDOW_PACKETS, DRAFTS_GAIN = 12.5, 0.5
 #: of fewer in a round trip, four are too many to show when ProbeRTT ends
 FEWEST_PACKETS = 2 * FEW_PACKETS
 #: a lower RTT starts the wait for the next ProbeRTT anew; waits that exceed the least by more had one
@@ -32,10 +35,19 @@ SAME_WAIT = 0.02
 LONGEST_TRIP_MS = 180.0
 
 
+def may_be_least(stages: Sequence[LowStage], bdp: float) -> bool:
+    """May the window in these stages be the least that the sender takes, and no part of the BDP?"""
+    usual = float(np.median([stage.packets for stage in stages]))
+    return max(DRAFTS_GAIN * bdp, FEW_PACKETS) < usual <= LEAST_WINDOW_PACKETS
+
+
 def estimates_from_stages(
-    stages: Sequence[LowStage], trace: FlowTrace, bdp: float, source: Source
+    stages: Sequence[LowStage], trace: FlowTrace, bdp: float, source: Source, *, least: bool
 ) -> Iterator[Estimate | Missing]:
-    """ProbeRTT's parameters from at least one stage. ``bdp``: the flow's, in packets."""
+    """ProbeRTT's parameters from at least one stage.
+
+    ``bdp``: the flow's, in packets. ``least``: :func:`may_be_least` by the best source.
+    """
     yield _interval(stages, source)
     if source == "packets" and bdp < FEWEST_PACKETS:
         why = (
@@ -46,10 +58,14 @@ def estimates_from_stages(
         yield _duration(stages, trace, source)
     packets = np.array([stage.packets for stage in stages])
     share = SHARE_RESOLUTION[source]
-    half = max(PACKETS_RESOLUTION[source], share * float(np.median(packets)))
+    usual = float(np.median(packets))
+    half = max(PACKETS_RESOLUTION[source], share * usual)
     yield Estimate("probe_rtt_packets", tuple(packets.tolist()), half, source)
-    if np.median(packets) <= FEW_PACKETS:
+    if usual <= FEW_PACKETS:
         yield Missing("probe_rtt_gain", "the window is a fixed number of packets", source)
+    elif least:
+        why = "the path holds few packets, so the window may be the least that the sender takes"
+        yield Missing("probe_rtt_gain", why, source)
     elif not trace.steady or not bdp:
         yield Missing("probe_rtt_gain", trace.changing, source)
     else:
