@@ -52,6 +52,9 @@ SAME_CYCLE, SHORT_SHARE = 0.35, 0.15
 #: the path holds packets, up to 63
 V1_ROUNDS = 12
 V2_LEAST_ROUNDS, V2_LEAST_NS = 20, 2 * NS_PER_S
+#: after three seconds it probes, for some round trips. Where the usual time between the probes that are seen is
+#: longer, or more of the times than this share are shorter, most probes of another generation are not seen
+V2_MOST_NS, V2_SHORT_SHARE = 6 * NS_PER_S, 1 / 3
 #: BBR counts in the least round trip that it knows, and that is so old at most
 KNOWN_NS = 10 * NS_PER_S
 
@@ -195,7 +198,9 @@ def kind_of(found: Phases, trace: FlowTrace, frame_bytes: int, packets: float) -
     gap_ns = trace.rtt_ns * max(_ack_gap_rounds(trace, frame_bytes), _packets_an_ack(trace) / packets)
     # an acknowledgement may wait for its packet, and a phase for its acknowledgement
     known_ns = trace.rtt_ns + _least_wait_ns(trace) + 2 * gap_ns
-    return LATER if usual_ns >= V2_LEAST_ROUNDS * known_ns else None
+    least_ns = V2_LEAST_ROUNDS * known_ns
+    is_later = least_ns <= usual_ns <= V2_MOST_NS and np.mean(cycles_ns < least_ns) <= V2_SHORT_SHARE
+    return LATER if is_later else None
 
 
 def _least_wait_ns(trace: FlowTrace) -> int:

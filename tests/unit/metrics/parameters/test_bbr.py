@@ -124,6 +124,22 @@ def test_a_cycle_of_both_generations_is_of_none(
     assert kind_of(found, path_with_queue, FRAME, bdp_of(path_with_queue)) == kind
 
 
+@pytest.mark.parametrize(
+    ("rounds", "kind"),
+    [
+        ([50, 50, 10, 50, 50, 50], 1),
+        # probes of the first generation, most of them not seen: on paths of 5 to 10 packets it was a later one
+        ([100, 14, 100, 15, 100, 14, 100], None),
+        ([205, 206, 370, 205], None),
+    ],
+)
+def test_probes_that_are_not_seen_make_no_later_generation(rounds: list[int], kind: int | None) -> None:
+    trace = run(Bbr())
+    starts_ns = np.cumsum([100, *rounds]) * trace.rtt_ns
+    ones = np.ones(len(starts_ns))
+    assert kind_of(Phases(starts_ns, ones, ones, ones), trace, FRAME, bdp_of(trace)) == kind
+
+
 def test_acknowledgements_in_bunches_make_each_phase_longer() -> None:
     """A receiver reads its packets every 10 ms: a phase of 50 ms lasts 60, and 9.3 was too long."""
     trace = run(Bbr(cycle_rounds=9.6))
