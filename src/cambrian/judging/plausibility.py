@@ -43,8 +43,8 @@ STEADY_RANGES = 3.0
 FAR_MARGINS = 3.0
 #: why a network shows nothing about the controllers
 _UNSTEADY = (
-    "the path changes, varies its delay, reorders or duplicates packets or has a RED queue, "
-    "so correct senders may differ"
+    "the path changes, varies its delay, reorders or duplicates packets, has a RED queue or holds fewer than "
+    "four packets, so correct senders may differ"
 )
 #: fewer silences in a trial may be an accident
 FEWEST_SILENCES = 2
@@ -58,7 +58,8 @@ class Alone:
 
     ``utilisation``: 0 to 1; None for a link that follows a trace. ``loss_percent``: share of its packets that
     the queue dropped. ``delay_ms``: median queueing delay. ``lossy``: the path has random loss.
-    ``unsteady``: it changes, varies its delay, reorders or duplicates packets or has a RED queue.
+    ``unsteady``: it changes, varies its delay, reorders or duplicates packets, has a RED queue or holds
+    fewer than four packets.
     ``limit``: what else than its controller decides what it sends; empty if nothing does. ``roomy``: behind a
     drop-tail queue of a BDP or more. ``full_rtt_ms``: a round trip with a full queue.
     ``rate_mbps``: the link's; None for a link that follows a trace. ``twice_percent``: the least share of the

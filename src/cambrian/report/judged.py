@@ -16,12 +16,14 @@ from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Unjudged, Verdict
 from cambrian.measure.settled import full_rtt_ms
 from cambrian.measure.trial import TrialMeasures
+from cambrian.metrics.parameters.bbr import FEWEST_PACKETS
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.probes import table
 from cambrian.probes.figures import Figure
 from cambrian.probes.judge import repeats
 from cambrian.report import limits, placebo
 from cambrian.report.collect import Cell, Collected, Record, everybody
+from cambrian.study.limits import bdp_bytes
 from cambrian.study.model import FRAME_BYTES, Contestant, Network
 from cambrian.study.reference import reference_contestant
 
@@ -138,7 +140,8 @@ def alone(collected: Collected, contestant: str, only: str | None = None) -> dic
                 continue
             rtt_ms = flow.base_rtt_ms(network)
             own = "" if rtt_ms == network.rtt_ms else f" with an RTT of {rtt_ms:g} ms"
-            one = _alone(trial, lossy=loses(network), unsteady=_is_unsteady(network), limit=limit)
+            unsteady = _is_unsteady(network, rtt_ms)
+            one = _alone(trial, lossy=loses(network), unsteady=unsteady, limit=limit)
             trials.setdefault(network.name + own, []).append(one)
     return trials
 
@@ -149,13 +152,16 @@ def _cells_alone(collected: Collected, contestant: str) -> list[Cell]:
     return [cell for cell in cells if not table.is_for_probes_alone(cell.network.name)]
 
 
-def _is_unsteady(network: Network) -> bool:
+def _is_unsteady(network: Network, rtt_ms: float) -> bool:
     """Does the path change, vary its delay, reorder or duplicate packets? Correct senders differ there.
 
     Also behind RED: its average does not fall while its queue is empty (docs/explanation/limits.md), so it
-    may drop all packets of a flow that has timeouts.
+    may drop all packets of a flow that has timeouts. And on a path of hardly any packets: one more in a
+    sender's least window decides whether its queue overflows.
     """
-    return not is_steady(network) or network.queue == "red"
+    rate_mbps = network.rate_mbps
+    few = rate_mbps is not None and bdp_bytes(rate_mbps, rtt_ms) < FEWEST_PACKETS * FRAME_BYTES
+    return few or not is_steady(network) or network.queue == "red"
 
 
 def _alone(trial: TrialMeasures, *, lossy: bool, unsteady: bool, limit: str) -> Alone:

@@ -15,7 +15,7 @@ from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.parameters.estimate import Estimate
 from cambrian.report import judged, machine_pairs, study_page
 from cambrian.report.collect import Collected, Record
-from cambrian.study.model import Contestant, Cpu, Flow
+from cambrian.study.model import Contestant, Cpu, Flow, Network
 from tests.unit.report.made import NETWORK, cell, collected, contestant, trial
 
 
@@ -261,3 +261,21 @@ def test_an_unused_link_is_no_reason_beside_a_server_that_failed() -> None:
     assert judged._reasons([both]) == f"seed 1: {dead}"
     alone = replace(both, seed=2, reasons=(unused,))
     assert judged._reasons([both, alone]) == f"seed 1: {dead}; seed 2: {unused}"
+
+
+@pytest.mark.parametrize(
+    ("changed", "rtt_ms", "unsteady"),
+    [
+        ({}, 50, False),
+        ({"jitter_ms": 5}, 50, True),
+        ({"queue": "red"}, 50, True),
+        # three packets: one more in a sender's least window overflows the queue
+        ({"rate_mbps": 1}, 40, True),
+        # a flow's own round trip
+        ({}, 1, True),
+        ({"rate_mbps": None, "trace_file": "link.trace"}, 50, True),
+    ],
+)
+def test_where_correct_senders_may_differ(changed: dict[str, Any], rtt_ms: float, *, unsteady: bool) -> None:
+    network = Network.model_validate({"rate_mbps": 20, "rtt_ms": 50, "buffer_packets": 20} | changed)
+    assert judged._is_unsteady(network, rtt_ms) == unsteady

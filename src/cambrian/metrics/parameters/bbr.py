@@ -32,7 +32,7 @@ RATE_KEYS = (*bbr_probe_bw.KEYS, bbr_startup.GAIN)
 #: the rate must be known in this share of the time in ProbeBW: a log that misses the changes of some phases
 #: shows the others too often
 LEAST_KNOWN = 0.75
-#: a path of fewer packets in a round trip hides ProbeBW's phases
+#: a path of fewer packets in a round trip hides ProbeBW's phases, and the window's gain: four are the least
 FEWEST_PACKETS = 4
 #: each round trip has eight points of some arrays: these take 0.5 GB
 MOST_ROUNDS = 500_000
@@ -115,7 +115,11 @@ def _of_flights(
     if trace.has_window and not other_unit:
         stages = low_stages(trace)
         fills = unfilled_packets(carried, trace, frame) is None
-        yield bbr_window.estimate_from_window(stages, trace, bdp, left_startup=left_startup, fills=fills)
+        if trace.rate_mbps is not None and link_packets(trace, frame) < FEWEST_PACKETS:
+            why = "the path holds fewer packets than BBR's least window"
+            yield Missing(bbr_window.KEY, why, "window")
+        else:
+            yield bbr_window.estimate_from_window(stages, trace, bdp, left_startup=left_startup, fills=fills)
         if stages:
             least = bbr_probe_rtt.may_be_least(stages, bdp)
             yield from bbr_probe_rtt.estimates_from_stages(stages, trace, bdp, "window", least=least)

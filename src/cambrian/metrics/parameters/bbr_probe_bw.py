@@ -52,8 +52,8 @@ SAME_CYCLE, SHORT_SHARE = 0.35, 0.15
 #: the path holds packets, up to 63
 V1_ROUNDS = 12
 V2_LEAST_ROUNDS, V2_LEAST_NS = 20, 2 * NS_PER_S
-#: after three seconds it probes, for some round trips. Where the usual time between the probes that are seen is
-#: longer, or more of the times than this share are shorter, most probes of another generation are not seen
+#: after three seconds it probes, for some round trips. Where the usual time between the probes that are seen
+#: is longer, or more of the times than this share are shorter, most probes of another generation are not seen
 V2_MOST_NS, V2_SHORT_SHARE = 6 * NS_PER_S, 1 / 3
 #: BBR counts in the least round trip that it knows, and that is so old at most
 KNOWN_NS = 10 * NS_PER_S
@@ -170,7 +170,10 @@ def _cycle(
     # ProbeRTT comes between, and a probe that is not seen
     whole = rounds[np.abs(rounds / usual - 1) < SAME_CYCLE]
     regular = len(whole) >= FEWEST_PROBES and np.mean(rounds < (1 - SAME_CYCLE) * usual) <= SHORT_SHARE
-    if regular:
+    if usual * trace.rtt_ns > max(V2_MOST_NS, V1_ROUNDS * trace.rtt_ns):
+        why = "the times between the probes that are seen are longer than a cycle of any generation"
+        yield Missing("cycle_rounds", why, source)
+    elif regular:
         waits = max(_ack_gap_rounds(trace, frame_bytes), acks.bunch_gap_ns(trace) / trace.rtt_ns)
         longer = LONGER_ROUNDS + CYCLE_PHASES * waits
         yield Estimate("cycle_rounds", _all(whole - longer / 2), longer / 2, source)
