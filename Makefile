@@ -90,10 +90,11 @@ placebo: kernel stacks ## how often the page accuses the kernel against itself: 
 	@$(CAMBRIAN) run noise-floor --profile quick --out results/noise-floor
 	@.venv/bin/python benchmarks/placebo_storm.py results/noise-floor
 
-accusations: kernel stacks ## does the judge accuse a correct controller? 4,320 trials (one to three hours)
+accusations: kernel stacks ## does the judge accuse a correct controller? 7,200 trials (two to four hours)
 	@$(CAMBRIAN) run clean-alone --out results/clean-alone
+	@$(CAMBRIAN) run clean-small --out results/clean-small
 	@$(CAMBRIAN) run clean-duels --out results/clean-duels
-	@.venv/bin/python benchmarks/false_accusations.py results/clean-alone results/clean-duels
+	@.venv/bin/python benchmarks/false_accusations.py results/clean-alone results/clean-small results/clean-duels
 
 kills: kernel stacks ## do kills change results? 30 of them in a study, here and on a cluster (minutes)
 	@.venv/bin/python benchmarks/kills.py

@@ -1,13 +1,13 @@
 """Does the judge accuse a correct controller, and do two samples contradict each other?
 
-``false_accusations.py FOLDER… [--seeds 5]``: results of the studies ``clean-alone`` and ``clean-duels``
-(``cambrian run clean-alone``, hours). Each study is judged in samples of N seeds (``--seeds``), no seed in
-two of them: on each network by itself, and on all networks together. Prints for each contestant how often
-each verdict was given. Two samples of the same networks *contradict* each other if a side of the verdict is
-different in one and equivalent in the other, or if one is conformant and the other differs. Of all rows of
-parameters it prints how many accuse, and which of these accuse what the source has right: what
-``departures.toml`` does not list. Exit status 1 if more than 5 % of the pairs of samples contradict each
-other, or more than 1 % of the rows accuse wrongly.
+``false_accusations.py FOLDER… [--seeds 5]``: results of the studies ``clean-alone``, ``clean-small`` and
+``clean-duels`` (``cambrian run clean-alone``, hours). Each study is judged in samples of N seeds
+(``--seeds``), no seed in two of them: on each network by itself, and on all networks together. Prints for
+each contestant how often each verdict was given. Two samples of the same networks *contradict* each other if
+a side of the verdict is different in one and equivalent in the other, or if one is conformant and the other
+differs. Of all rows of parameters it prints how many accuse, and which of these accuse what the source has
+right: what ``departures.toml`` does not list. Exit status 1 if more than 5 % of the pairs of samples
+contradict each other, or more than 1 % of the rows accuse wrongly.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def show(name: str, score: Score) -> bool:
 def main() -> int:
     """Judge the folders and print what was said."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("folders", nargs="+", type=Path, help="results of clean-alone and clean-duels")
+    parser.add_argument("folders", nargs="+", type=Path, help="results of the studies clean-…")
     parser.add_argument("--seeds", type=int, default=5, help="of each sample")
     asked = parser.parse_args()
     departures = tomllib.loads(_DEPARTURES.read_text())

@@ -19,6 +19,7 @@ NAMES = [
     "aqm-tour",
     "clean-alone",
     "clean-duels",
+    "clean-small",
     "duel-20",
     "envelope-imc22",
     "fault-behaviour",

@@ -118,9 +118,10 @@ def _episodes(found: Flight, declared_ns: Int64Array) -> list[_Episode]:
     while position < count:
         first_ns = int(learnt_ns[position])
         trip_ns = found.trip_ns(first_ns)
-        known_ns = first_ns
+        known_ns = told_ns = first_ns
         if not marks[position]:
-            first_ns = _declared(first_ns, trip_ns, declared_ns)
+            told_ns = _declared(first_ns, trip_ns, declared_ns)
+            first_ns = max(first_ns, told_ns)
         after, latest = (
             int(np.searchsorted(sent_ns, first_ns + round(share * trip_ns), side="right"))
             for share in (LATE, SAME_TRIPS)
@@ -135,7 +136,10 @@ def _episodes(found: Flight, declared_ns: Int64Array) -> list[_Episode]:
                 trip_ns,
                 after - position,
                 bool(marks[position:after].all()),
-                last_sent_ns <= first_ns and latest <= after,
+                # on a slow link its timer may tell it before later packets can
+                (last_sent_ns < told_ns or known_ns <= told_ns)
+                and last_sent_ns <= first_ns
+                and latest <= after,
             )
         )
         position = after
@@ -143,11 +147,11 @@ def _episodes(found: Flight, declared_ns: Int64Array) -> list[_Episode]:
 
 
 def _declared(first_ns: int, trip_ns: int, declared_ns: Int64Array) -> int:
-    """When the sender declares a loss that it can know of at ``first_ns``, by its log."""
+    """When the sender declares a loss, by its log; by later packets it can know of it at ``first_ns``."""
     row = int(np.searchsorted(declared_ns, first_ns - round(LATE * trip_ns)))
     if row == len(declared_ns) or declared_ns[row] > first_ns + round(LATEST_TRIPS * trip_ns):
         return first_ns
-    return max(first_ns, int(declared_ns[row]))
+    return int(declared_ns[row])
 
 
 def _answered_late(rows: list[_Episode], fell: BoolArray) -> BoolArray:

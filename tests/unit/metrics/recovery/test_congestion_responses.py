@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from cambrian.metrics.parameters.window import Window
-from cambrian.metrics.recovery.congestion_responses import cuts_in_round_trips
+from cambrian.metrics.recovery.congestion_responses import _episodes, cuts_in_round_trips
 
 MS = 1_000_000
 RTT_NS = 40 * MS
@@ -76,3 +79,25 @@ def test_the_end_of_a_long_reduction_is_no_cut() -> None:
     # two events whose thresholds are nearly the same
     again = [(4000, 36, 14.8), (4040, 20, 14.8), (4070, 14.8, 14.8), (4300, 15, 14.8)]
     assert cuts((0, 32, 14), *first[1:], *again) == [1]
+
+
+@pytest.mark.parametrize(
+    ("declared_ms", "strict"),
+    [
+        # by later packets, and without a row in the log
+        (206, True),
+        (900, True),
+        # its timer told it, and the second packet was sent then
+        (185, False),
+    ],
+)
+def test_a_packet_that_is_sent_after_the_cut_is_another_loss(declared_ms: int, *, strict: bool) -> None:
+    """A right CUBIC on 1 Mbps: 24 episodes with two cuts each. Three packets took the link 36 ms."""
+    drops: Any = SimpleNamespace(
+        learnt_ns=np.array([206, 380]) * MS,
+        signal_ns=np.array([0, 185]) * MS,
+        marked=np.zeros(2, bool),
+        trip_ns=lambda at_ns: 133 * MS,
+    )
+    (episode,) = _episodes(drops, np.array([declared_ms]) * MS)
+    assert (episode.signals, episode.strict, episode.learnt_ns) == (2, strict, 206 * MS)
