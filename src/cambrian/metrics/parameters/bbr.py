@@ -72,9 +72,14 @@ def _hides_rates(trace: FlowTrace, frame: int) -> str:
     rounds = (trace.end_ns - trace.start_ns) / trace.rtt_ns
     if rounds > MOST_ROUNDS:
         return f"{rounds:,.0f} round trips are too many to look at each"
-    if frame and link_packets(trace, frame) < FEWEST_PACKETS:
+    if _holds_hardly_any(trace, frame):
         return "the path holds hardly any packets, whose own time makes each phase longer than its round trip"
     return ""
+
+
+def _holds_hardly_any(trace: FlowTrace, frame: int) -> bool:
+    """Does the path hold fewer packets in a round trip than BBR's least window?"""
+    return bool(frame) and trace.rate_mbps is not None and link_packets(trace, frame) < FEWEST_PACKETS
 
 
 def _known(rates: Rates, trace: FlowTrace) -> float:
@@ -115,7 +120,7 @@ def _of_flights(
     if trace.has_window and not other_unit:
         stages = low_stages(trace)
         fills = unfilled_packets(carried, trace, frame) is None
-        if trace.rate_mbps is not None and link_packets(trace, frame) < FEWEST_PACKETS:
+        if _holds_hardly_any(trace, frame):
             why = "the path holds fewer packets than BBR's least window"
             yield Missing(bbr_window.KEY, why, "window")
         else:

@@ -116,12 +116,10 @@ def _episodes(found: Flight, declared_ns: Int64Array) -> list[_Episode]:
     count = int(np.searchsorted(learnt_ns, NEVER_NS))
     rows, position = [], 0
     while position < count:
-        first_ns = int(learnt_ns[position])
-        trip_ns = found.trip_ns(first_ns)
-        known_ns = told_ns = first_ns
-        if not marks[position]:
-            told_ns = _declared(first_ns, trip_ns, declared_ns)
-            first_ns = max(first_ns, told_ns)
+        known_ns = int(learnt_ns[position])
+        trip_ns = found.trip_ns(known_ns)
+        told_ns = known_ns if marks[position] else _declared(known_ns, trip_ns, declared_ns)
+        first_ns = max(known_ns, told_ns)
         after, latest = (
             int(np.searchsorted(sent_ns, first_ns + round(share * trip_ns), side="right"))
             for share in (LATE, SAME_TRIPS)
