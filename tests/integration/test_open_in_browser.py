@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from cambrian.store.results import Results
 from tests.unit import report_results
@@ -94,7 +94,14 @@ def test_a_run_is_followed_and_its_packets_are_queried(folder: Path, address: st
     expect(bar.get_by_role("status")).to_have_text("12 of 12 trials finished", timeout=PATIENCE_MS)
     expect(bar.get_by_role("button")).to_have_count(0)
 
+    held: list[Route] = []
+    page.route("**/-/sql.js", lambda route: held.append(route))  # noqa: PLW0108 (Playwright marks its handlers)
     bar.get_by_role("link", name="SQL").click()
+    expect(page.get_by_label("Example")).to_be_disabled()
+    expect(page.get_by_role("button", name="Run")).to_be_disabled()
+    while not held:
+        page.wait_for_timeout(50)
+    held[0].continue_()
     page.get_by_label("Example").select_option(label="Packets at the bottleneck, by their fate")
     page.get_by_label("Query").press("Control+Enter")
     expect(page.get_by_role("status")).to_contain_text("12 rows in", timeout=PATIENCE_MS)

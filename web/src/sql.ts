@@ -73,3 +73,6 @@ query?.addEventListener("keydown", (event) => {
     void ask();
   }
 });
+// The page comes with both disabled: a choice or a press before the lines above would be lost.
+if (example) example.disabled = false;
+if (run) run.disabled = false;
