@@ -91,8 +91,10 @@ def _from_window(trace: FlowTrace, begun: Beginning) -> Estimate | Missing:
     first = trace.transport.filter(pl.col("cwnd_bytes").is_not_null()).row(0, named=True)
     if first["time_ns"] > begun.start_ns + trace.back_ns:
         return Missing(KEY, "the stack exports its window only after data was acknowledged")
-    grown = 0.0 if first["event"] == "start" else begun.handshake_bytes / begun.packet_bytes
     value = first["cwnd_bytes"] / begun.packet_bytes
     if value < 1:
         return Missing(KEY, f"the log's first window is {first['cwnd_bytes']} bytes, in another unit")
-    return Estimate(KEY, (value,), grown + _ROUNDING_PACKETS, "window")
+    # acknowledgements of the handshake can only have raised it, and a window holds a packet at least
+    grown = 0.0 if first["event"] == "start" else begun.handshake_bytes / begun.packet_bytes
+    least = max(1.0, value - grown)
+    return Estimate(KEY, (float(value + least) / 2,), float(value - least) / 2 + _ROUNDING_PACKETS, "window")

@@ -54,6 +54,24 @@ def test_no_initial_window_is_less_than_a_packet(initial: int, handshake: int) -
         assert isinstance(flight, Estimate)
 
 
+@given(st.integers(1, 40), st.integers(0, 40), st.floats(0, 1))
+def test_a_handshake_can_only_have_raised_the_log_s_first_window(
+    initial: int, handshake: int, counted: float
+) -> None:
+    """The log's first row comes after the handshake: its acknowledgements count in part, or all."""
+    sent = Sender(initial=initial, packets=400).run()
+    first = pl.Series([initial * PAYLOAD + int(counted * handshake * PAYLOAD)])
+    later = sent.transport.with_columns(
+        event=pl.lit("sample"), cwnd_bytes=pl.concat([first, sent.transport["cwnd_bytes"].tail(-1)])
+    )
+    by_log = found(initial_window.estimate(replace(with_handshake(sent, handshake), transport=later)))[
+        "window"
+    ]
+    assert isinstance(by_log, Estimate)
+    low, high = by_log.value - by_log.resolution, by_log.value + by_log.resolution
+    assert 0.9 - 1e-9 <= low <= initial <= high <= initial + counted * handshake + 0.1 + 1e-9
+
+
 def test_a_link_that_takes_a_round_trip_for_a_packet_hides_the_rounds() -> None:
     flight = found(initial_window.estimate(Sender().run(rate_mbps=0.2)))["packets"]
     assert isinstance(flight, Missing) and "each packet" in flight.why
