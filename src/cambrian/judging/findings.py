@@ -74,7 +74,10 @@ def judge(network: str, measured: Measured, reference: Reference | None) -> Find
     if is_of_flight(measured, reference):
         return replace(finding, why=OF_FLIGHT)
     if not _excludes(measured, reference):
-        return replace(finding, why="the interval contains right and wrong values")
+        why = "the interval contains right and wrong values"
+        if _excludes(measured, reference.model_copy(update={"more": 0.0})):
+            why = reference.more_why
+        return replace(finding, why=why)
     differing = _differing(reference)
     if measured.agreeing < FEWEST_TRIALS:
         return replace(finding, why="seen in one trial; a difference needs two", looks=differing)
@@ -196,7 +199,7 @@ def _excludes(measured: Measured, reference: Reference) -> bool:
         return measured.label != reference.words
     if reference.also is not None and not _excludes(measured, _other(reference)):
         return False
-    too_high = measured.low > reference.value + reference.tolerance
+    too_high = measured.low > reference.value + reference.tolerance + reference.more
     too_low = measured.high + measured.lower_by < reference.value - reference.tolerance
     return too_high or (too_low and not reference.most)
 

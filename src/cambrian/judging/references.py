@@ -31,6 +31,10 @@ class Reference(BaseModel):
     tolerance: Annotated[float, Field(ge=0)] = 0.0
     #: another value that the algorithm's authors have had, as right as ``value``
     also: float | None = None
+    #: how much above the tolerance another design of the algorithm may be: such a value is inconclusive
+    more: Annotated[float, Field(ge=0)] = 0.0
+    #: what that design does, for the reader of an inconclusive value
+    more_why: str = ""
     #: the value is a maximum: any smaller value is as it should be
     most: bool = False
     level: Literal["must", "should", "may", "open"]
@@ -49,6 +53,8 @@ class Reference(BaseModel):
             raise ValueError("a reference is a number or a kind: give value, or words for a kind")
         if self.also is not None and self.value is None:
             raise ValueError("also is a second number: give value, too")
+        if bool(self.more) != bool(self.more_why):
+            raise ValueError("more and more_why go together")
         return self
 
 

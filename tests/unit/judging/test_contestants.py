@@ -223,9 +223,18 @@ def test_both_values_that_a_later_bbr_may_drain_with_are_right() -> None:
 
 def test_a_later_bbr_may_wait_for_its_probe_rtt_as_the_draft_says_or_as_google_does() -> None:
     later = one("bbr_generation", 1, LATER)
-    for wait_s, status in ((5.0, "as it should be"), (10.0, "as it should be"), (7.5, "off"), (12.0, "off")):
+    for wait_s, status in ((4.0, "off"), (5.0, "as it should be"), (10.0, "as it should be"), (15.0, "off")):
         found = statuses("bbr", later, one("probe_rtt_interval_s", wait_s, half=0.2))
         assert found["probe_rtt_interval_s"] == status
+
+
+def test_a_probe_rtt_that_waits_for_the_end_of_a_cycle_is_neither_right_nor_off() -> None:
+    """By its source, quiche's port of Google's BBRv2 has a timer of 10 s; it showed 11.0 ± 0.2 s."""
+    for generation in ([one("bbr_generation", 1, LATER)], []):
+        estimates = [*generation, one("probe_rtt_interval_s", 11.0, half=0.2)]
+        here = contestants.judge("n", "bbr", [estimates, estimates])
+        (waits,) = (each for each in here.findings if each.measured.parameter == "probe_rtt_interval_s")
+        assert waits.status == "inconclusive" and "end of a probe" in waits.why
 
 
 def test_short_times_between_probe_rtts_in_one_trial_are_no_sign_of_a_later_bbr() -> None:
