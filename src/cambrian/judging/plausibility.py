@@ -33,8 +33,9 @@ DELAY_MARGIN_RTT, DELAY_MARGIN_SHARE = 0.25, 0.5
 DELAY_MARGIN_FRAMES, FRAME_BITS = 2.0, 8 * 1514
 #: percentage points of the delivered bytes, or share of the reference's
 TWICE_MARGIN_PERCENT, TWICE_MARGIN_SHARE = 2.0, 0.5
-#: on a path with random loss, throughput within this factor is plausible
-THROUGHPUT_FACTOR = 2.0
+#: on a path with random loss, throughput is different outside the first factor. It is equivalent within it
+#: only if the means are within the second: 0.6 Mbps beside the reference's 1.0 is neither
+THROUGHPUT_FACTOR, NEAR_FACTOR = 2.0, 1.25
 #: largest chance with which an equal sender may look different
 MOST_CHANCE = 0.05
 #: a difference is steady if it is so many times the largest range of one side's trials on any network
@@ -341,7 +342,8 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
     if any(each.lossy for each in (*mine, *reference)):
         a, b, margin, text = _throughputs(mine, reference, title)
         percent = 100 / mine[0].rate_mbps if mine[0].rate_mbps else 0.0
-        return [compared("throughput", a, b, margin, text, percent), *found]
+        figure = compared("throughput", a, b, margin, text, percent)
+        return [replace(figure, state=_unless_far(figure.state, a, b)), *found]
     if _is_short((*mine, *reference)) or _grows((*mine, *reference)):
         return found
     a, b = (_known([each.utilisation for each in trials]) for trials in (mine, reference))
@@ -385,12 +387,19 @@ def _throughputs(
     return a, b, margin, f"throughput {_mean(a):.1f} Mbps ({title} {_mean(b):.1f} Mbps)"
 
 
+def _unless_far(state: State, mine: Sequence[float], reference: Sequence[float]) -> State:
+    """The state of a throughput, which is not equivalent if the means are too far apart for that."""
+    one, other = sorted((_mean(mine), _mean(reference)))
+    return "inconclusive" if state == "equivalent" and other > NEAR_FACTOR * one else state
+
+
 def _on_unsteady_path(
     network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str
 ) -> Compared:
     """Throughput where correct senders of one algorithm may differ: it accuses nobody."""
     a, b, margin, said = _throughputs(mine, reference, title)
-    state: State = "equivalent" if _state(a, b, margin) == "equivalent" else "inconclusive"
+    state = _unless_far(_state(a, b, margin), a, b)
+    state = "equivalent" if state == "equivalent" else "inconclusive"
     return Compared("throughput", network, state, 0, f"{said} on {network}: {_UNSTEADY}", 0.0)
 
 

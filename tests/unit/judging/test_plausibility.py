@@ -168,12 +168,23 @@ def test_a_path_that_reorders_accuses_nobody_and_is_not_called_equivalent() -> N
     """quinn carries a quarter of the kernel's at 3 % of reordering: correct senders may differ there."""
     mine, alike, its = (
         [replace(alone(mbps=mbps), unsteady=True) for mbps in both]
-        for both in ((2.2, 2.4), (7.0, 7.1), (10.0, 10.0))
+        for both in ((2.2, 2.4), (8.5, 9.1), (10.0, 10.0))
     )
     found = plausibility.side({"reorder": mine}, {"reorder": its}, "tcp cubic")
     assert found.state == "inconclusive"
     assert found.findings[0].startswith("throughput 2.3 Mbps (tcp cubic 10.0 Mbps) on reorder: the path")
     assert plausibility.side({"reorder": alike}, {"reorder": its}, "tcp cubic").state == "equivalent"
+
+
+@pytest.mark.parametrize("lossy", [False, True])
+@pytest.mark.parametrize(("mbps", "is_equivalent"), [(0.6, False), (0.75, False), (0.85, True), (1.3, False)])
+def test_a_throughput_that_is_not_odd_is_not_yet_equivalent(
+    lossy: bool, mbps: float, is_equivalent: bool
+) -> None:
+    """tquic's BBRv3 was called equivalent with 0.6 Mbps, beside kernel BBR's 1.0 on a path of 3 packets."""
+    mine, its = ([replace(alone(mbps=each), lossy=lossy, unsteady=not lossy)] * 3 for each in (mbps, 1.0))
+    state = plausibility.side({"a": mine}, {"a": its}, "tcp bbr").state
+    assert state == ("equivalent" if is_equivalent else "inconclusive")
 
 
 def test_trials_without_figures_are_not_measured() -> None:
