@@ -37,6 +37,7 @@ NAMES = [
     "quickstart",
     "rtt-unfairness",
     "weather",
+    "widening",
 ]
 
 
