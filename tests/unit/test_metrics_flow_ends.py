@@ -255,14 +255,23 @@ def test_retries_on_a_path_that_loses_everything_are_not_seen() -> None:
     assert "lost all packets until 50.000 s" in ended(*steady_s, network=dark(30, 50)).text
     assert ended(*steady_s, network=dark(30, None)).outcome == "ran"
     assert ended(*steady_s, network=dark(30, 40.1)).outcome == "ran"
-    # the next retry was due before the end
-    assert ended(*steady_s, network=dark(30, 35)).outcome == "fell silent"
     # it had fallen silent before, or went on and fell silent after it
     assert ended(*steady_s, network=dark(31, 50)).outcome == "fell silent"
     assert ended(*steady_s, 50.5, network=dark(30, 50)).outcome == "fell silent"
     # half of the packets come through
     some = NETWORK.model_copy(update={"schedule": (Change(at_s=30, loss_percent=50),)})
     assert ended(*steady_s, network=some).outcome == "fell silent"
+
+
+def test_one_that_gives_up_while_its_path_loses_everything_counts_without_a_last_word() -> None:
+    """Envoy ended its connection in an outage of 10 s: its word came through with one seed of two."""
+    steady_s = tuple(index / 10 for index in range(300))
+    end = ended(*steady_s, network=dark(30, 35), random_losses=25)
+    assert (end.outcome, end.ended_s, end.counts) == ("fell silent", 29.9, True)
+    assert "its path lost all packets until 35.000 s; it counts with the bytes carried" in end.text
+    # one that went on after it, or had ended before it, has another cause
+    assert not ended(*steady_s, 35.5, network=dark(30, 35), random_losses=25).counts
+    assert not ended(*steady_s, network=dark(31, 35), random_losses=25).counts
 
 
 def test_one_that_does_not_follow_its_receiver_fell_silent() -> None:

@@ -127,7 +127,10 @@ def flow_end(life: Life, network: Network) -> FlowEnd:
         )
     why = _explained(life, network, last_ns)
     retried = True
-    if closes:
+    if dark_ns is not None:
+        # what it still sent, retries or a last word, was lost before the capture
+        why = f"its path lost all packets until {_s(dark_ns)}"
+    elif closes:
         sent += ", a short one after retries with growing timeouts, none of them answered"
     elif len(tail):
         sent += ", the last of its retries with growing timeouts, none of them answered"
