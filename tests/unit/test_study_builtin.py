@@ -16,6 +16,7 @@ from cambrian.study.load import load_study
 from cambrian.study.model import Group
 
 NAMES = [
+    "after-loss",
     "aqm-tour",
     "clean-alone",
     "clean-duels",
